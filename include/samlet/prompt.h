@@ -1,0 +1,31 @@
+// What a user asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace samlet {
+
+/// Corners in pixels of the upright picture, x right, y down. Corners in any order mean the same box.
+struct Box {
+  double x1 = 0;
+  double y1 = 0;
+  double x2 = 0;
+  double y2 = 0;
+};
+
+/// An example of what to find (positive) or what to leave out (negative).
+struct ExemplarBox {
+  Box box;
+  bool positive = true;
+};
+
+/// "Find every thing like this": a phrase, exemplar boxes, or both. With boxes and no phrase the model is asked for
+/// "visual", as Meta's code does.
+struct ConceptPrompt {
+  std::optional<std::string> text;  ///< UTF-8
+  std::vector<ExemplarBox> boxes;
+};
+
+}  // namespace samlet

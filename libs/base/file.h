@@ -1,0 +1,73 @@
+// Files: whole reads with a limit, read-only mappings, and writes that are complete or not there at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace samlet {
+
+/// The path that UTF-8 text names, and back. All conversions go through these two, so that a system with wide paths
+/// has one place to be right in. `path_to_utf8` is for messages and JSON: bytes that are no UTF-8 become U+FFFD.
+[[nodiscard]] std::filesystem::path path_from_utf8(std::string_view text);
+[[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
+
+/// The whole content of a regular file, or of a pipe.
+/// Errors: kNotFound when there is none, kIo when it is a folder, unreadable, or holds more than `max_bytes`.
+[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+/// A read-only memory mapping of a regular file. Move-only; the view lives as long as the object.
+class MappedFile {
+ public:
+  /// Errors: as read_file. An empty file maps to an empty view.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return {data_, size_}; }
+
+ private:
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// What to do when the target exists.
+enum class Overwrite { kRefuse, kReplace };
+
+/// Writes a file under a temporary name in the target's folder; `commit()` makes it durable and renames it. Without
+/// commit (an exception, a kill) nothing ever stands under the final name, and the destructor removes the temporary.
+/// Not thread-safe; different objects are independent, also with the same target (the last commit wins, or, with
+/// Overwrite::kRefuse, the first).
+class AtomicFile {
+ public:
+  /// Errors: kIo when the folder is missing or not writable, or the target exists and must not be replaced.
+  AtomicFile(std::filesystem::path target, Overwrite overwrite);
+  ~AtomicFile();
+  AtomicFile(AtomicFile&&) = delete;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Errors: kIo, for example when the disk is full.
+  void write(std::span<const std::uint8_t> bytes);
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  Overwrite overwrite_;
+  int descriptor_ = -1;
+};
+
+/// AtomicFile in one call.
+void write_file_atomic(const std::filesystem::path& target, std::span<const std::uint8_t> bytes,
+                       Overwrite overwrite);
+
+}  // namespace samlet

@@ -1,0 +1,117 @@
+#include "libs/base/file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "samlet/error.h"
+
+namespace samlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    std::string pattern = (fs::temp_directory_path() / "samlet-file-test-XXXXXX").native();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+};
+
+const std::vector<std::uint8_t> kHello{'h', 'e', 'l', 'l', 'o'};
+
+template <typename F>
+ErrorCode code_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e.code();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return ErrorCode::kInternal;
+}
+
+TEST_F(FileTest, WritesReadsAndMaps) {
+  const fs::path path = folder_ / path_from_utf8("é 图片.bin");
+  write_file_atomic(path, kHello, Overwrite::kRefuse);
+  EXPECT_EQ(read_file(path, 5), kHello);
+  const MappedFile map(path);
+  EXPECT_EQ(std::vector<std::uint8_t>(map.bytes().begin(), map.bytes().end()), kHello);
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(FileTest, EmptyFilesAreFiles) {
+  write_file_atomic(folder_ / "empty", {}, Overwrite::kRefuse);
+  EXPECT_TRUE(read_file(folder_ / "empty", 0).empty());
+  EXPECT_TRUE(MappedFile(folder_ / "empty").bytes().empty());
+}
+
+TEST_F(FileTest, ReadsNoMoreThanTheLimit) {
+  write_file_atomic(folder_ / "a", kHello, Overwrite::kRefuse);
+  EXPECT_EQ(code_of([&] { (void)read_file(folder_ / "a", 4); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { (void)read_file("/dev/zero", 100000); }), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, NamesMissingFilesFoldersAndImpossibleNames) {
+  EXPECT_EQ(code_of([&] { (void)read_file(folder_ / "none", 9); }), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] { (void)read_file(folder_, 9); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { (void)read_file(std::string(5000, 'a'), 9); }), ErrorCode::kNotFound);
+}
+
+TEST_F(FileTest, ExistingTargetsAreKeptUnlessReplaced) {
+  write_file_atomic(folder_ / "a", kHello, Overwrite::kRefuse);
+  EXPECT_EQ(code_of([&] { write_file_atomic(folder_ / "a", {}, Overwrite::kRefuse); }), ErrorCode::kIo);
+  EXPECT_EQ(read_file(folder_ / "a", 9), kHello);
+  write_file_atomic(folder_ / "a", {}, Overwrite::kReplace);
+  EXPECT_TRUE(read_file(folder_ / "a", 9).empty());
+}
+
+TEST_F(FileTest, TheFirstOfTwoRefusingWritersWins) {
+  AtomicFile first(folder_ / "a", Overwrite::kRefuse);
+  AtomicFile second(folder_ / "a", Overwrite::kRefuse);
+  first.write(kHello);
+  first.commit();
+  EXPECT_EQ(code_of([&] { second.commit(); }), ErrorCode::kIo);
+  EXPECT_EQ(read_file(folder_ / "a", 9), kHello);
+}
+
+TEST_F(FileTest, WithoutCommitNothingIsLeft) {
+  {
+    AtomicFile file(folder_ / "a", Overwrite::kRefuse);
+    file.write(kHello);
+  }
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(FileTest, MissingFolderIsAnError) {
+  EXPECT_EQ(code_of([&] { write_file_atomic(folder_ / "no" / "a", kHello, Overwrite::kRefuse); }), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, LongestNamesCanBeWritten) {
+  const fs::path path = folder_ / std::string(255, 'n');
+  write_file_atomic(path, kHello, Overwrite::kRefuse);
+  EXPECT_EQ(read_file(path, 9), kHello);
+}
+
+TEST_F(FileTest, OutputsGetTheUsualPermissions) {
+  const mode_t before = ::umask(022);
+  write_file_atomic(folder_ / "a", kHello, Overwrite::kRefuse);
+  ::umask(before);
+  EXPECT_EQ(fs::status(folder_ / "a").permissions(), static_cast<fs::perms>(0644));
+}
+
+}  // namespace
+}  // namespace samlet
