@@ -51,7 +51,8 @@ function(samlet_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE
     SAMLET_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SAMLET_BINARY_DIR="${PROJECT_BINARY_DIR}"
-    SAMLET_ORT_LIBRARY_DIR="${SAMLET_ORT_LIBRARY_DIR}")
+    SAMLET_ORT_LIBRARY_DIR="${SAMLET_ORT_LIBRARY_DIR}"
+    SAMLET_SANITIZED=$<BOOL:${SAMLET_SANITIZE}>)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main samlet_compile_rules)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)

@@ -1,4 +1,5 @@
 # cmake -D BUILD=... -D CONSUMER=... -D WORK=... -D CXX=... -D SANITIZE=... -D VERSION=... -P run_consumer.cmake
+cmake_minimum_required(VERSION 3.25)
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)

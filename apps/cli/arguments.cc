@@ -1,0 +1,182 @@
+// The only file that includes CLI11: it is slow to compile, and its types stay here.
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "apps/cli/commands.h"
+#include "samlet/error.h"
+#include "samlet/version.h"
+
+namespace samlet::cli {
+namespace {
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  samlet run ./models/sam3 photo.jpg --text dog
+  samlet run ./models/sam3 photo.jpg --text dog --text "red ball" --json
+  samlet run ./models/sam3 photo.jpg --box 10,20,200,300
+  samlet doctor
+
+Exit status: 0 done (also when nothing was found), 1 a file or device failed, 2 wrong use or prompt,
+3 the model, 4 some of many pictures failed, 130 stopped.
+)";
+
+double parse_number(std::string_view text, const std::string& whole) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc() || end != text.data() + text.size()) {
+    throw Error(ErrorCode::kPromptInvalid, fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", whole));
+  }
+  return value;
+}
+
+Box parse_box(const std::string& text) {
+  std::array<double, 4> corners{};
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const std::size_t comma = rest.find(',');
+    const bool last = i + 1 == corners.size();
+    if (last != (comma == std::string_view::npos)) {
+      throw Error(ErrorCode::kPromptInvalid, fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", text));
+    }
+    corners[i] = parse_number(rest.substr(0, comma), text);
+    if (!last) rest.remove_prefix(comma + 1);
+  }
+  return {corners[0], corners[1], corners[2], corners[3]};
+}
+
+void add_verbosity(CLI::App& command, Verbosity& verbosity) {
+  auto* quiet = command.add_flag_callback(
+      "-q,--quiet", [&verbosity] { verbosity = Verbosity::kQuiet; }, "Say nothing but errors");
+  command
+      .add_flag_callback(
+          "-v,--verbose", [&verbosity] { verbosity = Verbosity::kVerbose; }, "Say what is being done")
+      ->excludes(quiet);
+}
+
+/// What CLI11 fills, before it is turned into RunArguments.
+struct RawRun {
+  std::vector<std::string> positional;
+  std::vector<std::string> images;
+  std::vector<std::string> boxes;
+  std::vector<std::string> negative_boxes;
+};
+
+/// A repeatable option that takes exactly one word each time, whatever the word begins with.
+CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                            const std::string& help) {
+  return command.add_option(name, into, help)->allow_extra_args(false)->delimiter('\0');
+}
+
+void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
+  add_repeatable(command, "--text,-t", run.texts, "What to look for; repeat for several phrases")->type_name("PHRASE");
+  add_repeatable(command, "--box,-b", raw.boxes, "Find what looks like this: x1,y1,x2,y2 in pixels")->type_name("BOX");
+  add_repeatable(command, "--negative-box", raw.negative_boxes, "Leave out what looks like this")->type_name("BOX");
+  command.add_flag("--normalized", run.normalized, "Boxes are fractions of the picture, 0 to 1");
+  command.add_option("--threshold", run.threshold, "Give instances with a score above this")->capture_default_str();
+}
+
+void define_outputs(CLI::App& command, RunArguments& run) {
+  command.add_option("--out,-o", run.out, "File or folder for the overlay, or - for standard output")->type_name("PATH");
+  command.add_flag("--json", run.json, "Print the result as JSON, one line a picture; no overlay unless --out is given");
+  command.add_flag("--overwrite", run.overwrite, "Replace outputs that exist");
+}
+
+void define_runtime(CLI::App& command, RunArguments& run) {
+  command.add_option("--device", run.device, "auto, cpu, cuda, coreml, tensorrt, openvino or webgpu")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command.add_option("--threads", run.threads, "Threads; 0 = the processors that may be used")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command.add_option("--max-pixels", run.max_pixels, "The most pixels a picture may have")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--ort-library", run.runtime_library, "The ONNX Runtime library or its folder")->type_name("PATH");
+}
+
+void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
+  CLI::App* command = app.add_subcommand("run", "Find things in pictures and draw them");
+  command->add_option("model-and-pictures", raw.positional, "The model's folder, then pictures")
+      ->type_name("MODEL PICTURE...");
+  add_repeatable(*command, "--image,-i", raw.images, "A picture; the same as naming it after the model")
+      ->type_name("PICTURE");
+  define_prompts(*command, run, raw);
+  define_outputs(*command, run);
+  define_runtime(*command, run);
+  add_verbosity(*command, run.verbosity);
+  command->footer(std::string(kExamples));
+}
+
+void define_doctor(CLI::App& app, DoctorArguments& doctor) {
+  CLI::App* command = app.add_subcommand("doctor", "Show what this machine can run, and why not the rest");
+  command->add_option("--ort-library", doctor.runtime_library, "The ONNX Runtime library or its folder")
+      ->type_name("PATH");
+  add_verbosity(*command, doctor.verbosity);
+}
+
+void define_tokens(CLI::App& app, TokensArguments& tokens) {
+  CLI::App* command = app.add_subcommand("tokens", "Print the token ids of a phrase, start and end included");
+  command->add_option("text", tokens.text, "The phrase")->required()->type_name("TEXT");
+  command->add_option("--context", tokens.context, "The most ids")->check(CLI::Range(2, 4096))->capture_default_str();
+}
+
+RunArguments finish_run(RunArguments run, const RawRun& raw) {
+  if (raw.positional.empty()) {
+    throw Error(ErrorCode::kUsage, "no model was named; write: samlet run MODEL PICTURE --text PHRASE");
+  }
+  run.model = raw.positional.front();
+  run.pictures.assign(raw.positional.begin() + 1, raw.positional.end());
+  run.pictures.insert(run.pictures.end(), raw.images.begin(), raw.images.end());
+  if (run.pictures.empty()) {
+    throw Error(ErrorCode::kUsage, "no picture was named; write: samlet run MODEL PICTURE --text PHRASE");
+  }
+  for (const std::string& text : raw.boxes) run.boxes.push_back({parse_box(text), true});
+  for (const std::string& text : raw.negative_boxes) run.boxes.push_back({parse_box(text), false});
+  if (run.texts.empty() && run.boxes.empty()) {
+    throw Error(ErrorCode::kUsage, "nothing was asked for; give --text PHRASE or --box x1,y1,x2,y2");
+  }
+  return run;
+}
+
+}  // namespace
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  CLI::App app{"Segment every thing in a picture that matches a phrase or a box, with Meta's SAM 3, on this machine."};
+  app.name("samlet");
+  app.set_help_all_flag("--help-all", "Help for every command");
+  app.set_version_flag("--version", fmt::format("samlet {}", version()));
+  app.require_subcommand(1);
+  app.footer(std::string(kExamples));
+  RunArguments run;
+  RawRun raw;
+  DoctorArguments doctor;
+  TokensArguments tokens;
+  define_run(app, run, raw);
+  define_doctor(app, doctor);
+  define_tokens(app, tokens);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return PrintArguments{app.help()};
+  } catch (const CLI::CallForAllHelp&) {
+    return PrintArguments{app.help("", CLI::AppFormatMode::All)};
+  } catch (const CLI::CallForVersion&) {
+    return PrintArguments{fmt::format("samlet {}\n", version())};
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));
+  }
+  if (app.got_subcommand("run")) return finish_run(std::move(run), raw);
+  if (app.got_subcommand("doctor")) return doctor;
+  return tokens;
+}
+
+}  // namespace samlet::cli

@@ -1,0 +1,59 @@
+// What the command line says, as plain structs, and one function a command.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/terminal.h"
+#include "samlet/cancel.h"
+#include "samlet/prompt.h"
+
+namespace samlet::cli {
+
+struct RunArguments {
+  std::string model;
+  std::vector<std::string> pictures;  ///< As given; at least one.
+  std::vector<std::string> texts;
+  std::vector<ExemplarBox> boxes;  ///< Pixels, or fractions when `normalized`; every text gets all of them.
+  bool normalized = false;
+  double threshold = 0.5;
+  bool json = false;
+  std::string out;  ///< Empty = default names (none when `json`).
+  bool overwrite = false;
+  std::string device = "auto";
+  int threads = 0;
+  std::uint64_t max_pixels = 256'000'000;
+  std::string runtime_library;
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
+struct DoctorArguments {
+  std::string runtime_library;
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
+struct TokensArguments {
+  std::string text;
+  std::size_t context = 32;
+};
+
+/// `--help` and `--version`: words to print on standard output, nothing else to do.
+struct PrintArguments {
+  std::string text;
+};
+
+using Arguments = std::variant<PrintArguments, RunArguments, DoctorArguments, TokensArguments>;
+
+/// Reads the command line. Errors: kUsage, kPromptInvalid (a box that is not four numbers).
+[[nodiscard]] Arguments parse_arguments(int argc, const char* const* argv);
+
+/// The commands. They return the exit code of a run that went as far as it could, or throw samlet::Error.
+[[nodiscard]] int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel);
+[[nodiscard]] int doctor(const DoctorArguments& arguments, Terminal& terminal);
+[[nodiscard]] int tokens(const TokensArguments& arguments, Terminal& terminal);
+
+}  // namespace samlet::cli

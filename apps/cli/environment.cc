@@ -1,0 +1,30 @@
+#include "apps/cli/environment.h"
+
+#include <cstdlib>
+
+#include "libs/base/file.h"
+#include "libs/ort/discover.h"
+
+namespace samlet::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+RuntimeSearch runtime_search(const std::string& flag) {
+  RuntimeSearch found;
+  found.library = path_from_utf8(flag.empty() ? variable("SAMLET_ORT_LIBRARY") : flag);
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    const std::string prefix = variable(name);
+    if (prefix.empty()) continue;
+    for (auto& folder : ort::python_site_packages(path_from_utf8(prefix))) found.search.push_back(std::move(folder));
+  }
+  found.library_path = variable("LD_LIBRARY_PATH");
+  return found;
+}
+
+}  // namespace samlet::cli

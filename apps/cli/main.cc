@@ -1,0 +1,76 @@
+// Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit code.
+#include <csignal>
+#include <exception>
+#include <new>
+#include <type_traits>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/terminal.h"
+#include "samlet/cancel.h"
+#include "samlet/error.h"
+
+namespace {
+
+/// Set once before the handlers are installed; a signal handler has no other way to reach its data.
+const samlet::CancelToken* interrupted = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+extern "C" void on_interrupt(int signal_number) {
+  interrupted->cancel();
+  // A second one ends the process at once.
+  std::signal(signal_number, SIG_DFL);
+}
+
+void install_signal_handlers(const samlet::CancelToken& token) {
+  interrupted = &token;
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  // A reader that went away is an error of the write, with a sentence, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int dispatch(const samlet::cli::Arguments& arguments, samlet::cli::Terminal& terminal,
+             const samlet::CancelToken& cancel) {
+  using namespace samlet::cli;  // NOLINT(google-build-using-namespace): four argument types, one function
+  return std::visit(
+      [&](const auto& given) -> int {
+        using Given = std::decay_t<decltype(given)>;
+        if constexpr (std::is_same_v<Given, PrintArguments>) {
+          terminal.print(given.text);
+          return 0;
+        } else if constexpr (std::is_same_v<Given, RunArguments>) {
+          return run(given, terminal, cancel);
+        } else if constexpr (std::is_same_v<Given, DoctorArguments>) {
+          return doctor(given, terminal);
+        } else {
+          return tokens(given, terminal);
+        }
+      },
+      arguments);
+}
+
+int report(samlet::cli::Terminal& terminal, const samlet::Error& error) {
+  terminal.error(error.what());
+  return samlet::error_traits(error.code()).exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  samlet::cli::Terminal terminal;
+  try {
+    const samlet::CancelToken cancel;
+    install_signal_handlers(cancel);
+    return dispatch(samlet::cli::parse_arguments(argc, argv), terminal, cancel);
+  } catch (const samlet::Error& error) {
+    return report(terminal, error);
+  } catch (const std::bad_alloc&) {
+    return report(terminal, {samlet::ErrorCode::kOutOfMemory,
+                             "there is not enough memory; close other programs or use a smaller picture"});
+  } catch (const std::exception& error) {
+    return report(terminal, {samlet::ErrorCode::kInternal,
+                             fmt::format("a fault in samlet, please report it: {}", error.what())});
+  }
+}

@@ -1,0 +1,93 @@
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/environment.h"
+#include "apps/cli/output_plan.h"
+#include "apps/cli/run_one.h"
+#include "libs/base/file.h"
+#include "samlet/error.h"
+#include "samlet/segmenter.h"
+
+namespace samlet::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A name with a slash or dot that exists is a folder; anything else is a name of the model store, which does not exist
+/// yet.
+fs::path resolve_model(const std::string& model) {
+  const bool looks_like_a_path = model.find_first_of("/.") != std::string::npos;
+  if (looks_like_a_path) return path_from_utf8(model);
+  std::error_code ignored;
+  const bool is_here = fs::is_directory(path_from_utf8(model), ignored);
+  throw Error(ErrorCode::kModelMissing,
+              is_here ? fmt::format("'{}' is a model name, and there is no model store in this version; for the folder of that "
+                                    "name write './{}'",
+                                    model, model)
+                      : fmt::format("'{}' is a model name, and there is no model store in this version; give the path of a "
+                                    "folder with SAM 3 graphs, for example ./models/{}",
+                                    model, model));
+}
+
+ModelOptions model_options(const RunArguments& arguments, Terminal& terminal) {
+  RuntimeSearch search = runtime_search(arguments.runtime_library);
+  return {arguments.device, arguments.threads, std::move(search.library), std::move(search.search), terminal.log_sink()};
+}
+
+/// True for what is wrong with one picture and says nothing of the next.
+bool concerns_one_picture(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+    case ErrorCode::kImageUnreadable:
+    case ErrorCode::kImageTooLarge:
+    case ErrorCode::kIo:
+    case ErrorCode::kPromptInvalid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What can be refused without a picture: text alone decides these.
+void check_without_picture(const RunArguments& arguments, const ConceptSegmenter& model) {
+  const auto prompts = prompts_from(arguments, 1, 1);
+  model.check(prompts, arguments.threshold);
+  for (const std::string& text : arguments.texts) {
+    std::vector<std::string> ignored;
+    ConceptPrompt alone{text, {}};
+    if (!arguments.boxes.empty()) alone.boxes.push_back({{0, 0, 1, 1}, true});
+    (void)check_prompts(std::span(&alone, 1), 1, 1, ignored);
+  }
+}
+
+}  // namespace
+
+int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
+  terminal.set_verbosity(arguments.verbosity);
+  if (arguments.json || arguments.out == "-") terminal.require_output(arguments.out == "-");
+  const auto model = open_concept_segmenter(resolve_model(arguments.model), model_options(arguments, terminal));
+  check_without_picture(arguments, *model);
+  const auto plan = plan_outputs(arguments);
+  if (plan.size() == 1) {
+    run_one(plan[0], arguments, *model, terminal, cancel);
+    return 0;
+  }
+  std::size_t failed = 0;
+  for (const PlannedPicture& planned : plan) {
+    try {
+      run_one(planned, arguments, *model, terminal, cancel);
+    } catch (const Error& error) {
+      if (!concerns_one_picture(error.code()) || terminal.output_failed()) throw;
+      terminal.error(error.what());
+      ++failed;
+    }
+  }
+  if (failed > 0) {
+    throw Error(ErrorCode::kPartialFailure, fmt::format("{} of {} pictures failed; the others are done", failed, plan.size()));
+  }
+  return 0;
+}
+
+}  // namespace samlet::cli

@@ -1,0 +1,171 @@
+#include "apps/cli/run_one.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "apps/cli/result_json.h"
+#include "libs/base/file.h"
+#include "libs/base/utf8.h"
+#include "libs/engine/overlay.h"
+#include "samlet/error.h"
+
+namespace samlet::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void draw_instances(Image& image, const Result& result, std::span<const ConceptPrompt> prompts) {
+  std::vector<OverlayItem> items;
+  items.reserve(result.instances.size());
+  for (const Instance& instance : result.instances) {
+    items.push_back({&instance.mask, instance.box,
+                     fmt::format("{} {:.2f}", printable(prompt_words(prompts[instance.prompt_index])), instance.score)});
+  }
+  draw_overlay(image, items);
+}
+
+/// The result as a person reads it.
+std::string summary(const Result& result, std::span<const ConceptPrompt> prompts, const PlannedPicture& planned,
+                    const Image& image, const std::string& device) {
+  std::string text = fmt::format("{} ({}x{}): {} found", path_to_utf8(planned.picture), image.width, image.height,
+                                 result.instances.size());
+  if (planned.overlay) text += fmt::format(" -> {}", path_to_utf8(*planned.overlay));
+  const Timings& t = result.timings;
+  text += fmt::format("   {:.2f} s on {}\n", (t.decode + t.encode + t.language + t.decode_masks + t.write) / 1000, device);
+  for (std::size_t i = 0; i < result.instances.size(); ++i) {
+    const Instance& found = result.instances[i];
+    text += fmt::format("  {:>3}  {:<20}  score {:.3f}  box {:.0f},{:.0f},{:.0f},{:.0f}  area {}\n", i + 1,
+                        printable(prompt_words(prompts[found.prompt_index])), found.score, found.box.x1, found.box.y1,
+                        found.box.x2, found.box.y2, found.mask.area());
+  }
+  return text;
+}
+
+void add_warning(std::vector<std::string>& warnings, const std::string& sentence) {
+  if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(sentence);
+}
+
+/// A box in 0..1 was promised; pixel numbers there would otherwise be far outside without a hint why.
+void require_fractions(const RunArguments& arguments) {
+  for (const ExemplarBox& exemplar : arguments.boxes) {
+    const Box& b = exemplar.box;
+    const double largest = std::max(std::max(b.x1, b.y1), std::max(b.x2, b.y2));
+    if (largest > 2) {
+      throw Error(ErrorCode::kPromptInvalid,
+                  fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of the picture (0 to 1); leave --normalized out "
+                              "for pixels",
+                              b.x1, b.y1, b.x2, b.y2));
+    }
+  }
+}
+
+class Runner {
+ public:
+  Runner(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model, Terminal& terminal,
+         const CancelToken& cancel)
+      : planned_(planned), arguments_(arguments), model_(model), terminal_(terminal), cancel_(cancel) {}
+
+  void run() {
+    const Image picture = read();
+    std::vector<std::string> early;
+    const auto prompts = check_prompts(prompts_from(arguments_, picture.width, picture.height), picture.width,
+                                       picture.height, early);
+    // The output file is opened before the model: a folder that cannot be written to is found out in milliseconds.
+    std::unique_ptr<AtomicFile> file;
+    if (planned_.overlay) file = std::make_unique<AtomicFile>(*planned_.overlay, overwrite());
+    terminal_.step(fmt::format("{}: encoding ...", path_to_utf8(planned_.picture)));
+    const auto features = model_.encode(picture, cancel_);
+    terminal_.step(fmt::format("{}: looking for {} ...", path_to_utf8(planned_.picture),
+                               prompts.size() == 1 ? printable(prompt_words(prompts[0]))
+                                                   : fmt::format("{} prompts", prompts.size())));
+    Result result = model_.segment(*features, prompts, {arguments_.threshold, cancel_});
+    result.timings.decode = decode_ms_;
+    for (const std::string& sentence : result.warnings) add_warning(early, sentence);
+    result.warnings = early;
+    write_overlay(picture, prompts, result, file.get());
+    print(picture, prompts, result);
+  }
+
+ private:
+  [[nodiscard]] Overwrite overwrite() const {
+    return arguments_.overwrite ? Overwrite::kReplace : Overwrite::kRefuse;
+  }
+
+  Image read() {
+    cancel_.check();
+    terminal_.step(fmt::format("{}: reading ...", path_to_utf8(planned_.picture)));
+    const auto start = Clock::now();
+    DecodeOptions options;
+    options.max_pixels = arguments_.max_pixels;
+    Image picture = read_image(planned_.picture, options);
+    decode_ms_ = milliseconds_since(start);
+    return picture;
+  }
+
+  void write_overlay(const Image& picture, std::span<const ConceptPrompt> prompts, Result& result, AtomicFile* file) {
+    if (file == nullptr && !planned_.overlay_to_output) return;
+    terminal_.step(fmt::format("{}: writing ...", path_to_utf8(planned_.picture)));
+    const auto start = Clock::now();
+    Image overlay = picture;
+    draw_instances(overlay, result, prompts);
+    cancel_.check();
+    const auto bytes = encode_image(overlay, planned_.format);
+    if (file != nullptr) {
+      file->write(bytes);
+      file->commit();
+    } else {
+      terminal_.print_bytes(bytes);
+    }
+    result.timings.write = milliseconds_since(start);
+  }
+
+  void print(const Image& picture, std::span<const ConceptPrompt> prompts, const Result& result) {
+    terminal_.clear_step();
+    for (const std::string& sentence : result.warnings) terminal_.warning(sentence);
+    if (arguments_.json) {
+      const ModelInfo& info = model_.info();
+      terminal_.print(result_json(result, prompts, {&info, model_.device(), model_.provider(),
+                                                    path_to_utf8(planned_.picture), picture.width, picture.height}) +
+                      "\n");
+    } else if (!planned_.overlay_to_output && arguments_.verbosity != Verbosity::kQuiet) {
+      terminal_.print(summary(result, prompts, planned_, picture, model_.device()));
+    }
+  }
+
+  const PlannedPicture& planned_;
+  const RunArguments& arguments_;
+  ConceptSegmenter& model_;
+  Terminal& terminal_;
+  const CancelToken& cancel_;
+  double decode_ms_ = 0;
+};
+
+}  // namespace
+
+std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments, int width, int height) {
+  std::vector<ExemplarBox> boxes = arguments.boxes;
+  if (arguments.normalized) {
+    require_fractions(arguments);
+    for (ExemplarBox& b : boxes) {
+      b.box = {b.box.x1 * width, b.box.y1 * height, b.box.x2 * width, b.box.y2 * height};
+    }
+  }
+  std::vector<ConceptPrompt> prompts;
+  for (const std::string& text : arguments.texts) prompts.push_back({text, boxes});
+  if (prompts.empty()) prompts.push_back({std::nullopt, boxes});
+  return prompts;
+}
+
+void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model, Terminal& terminal,
+             const CancelToken& cancel) {
+  Runner(planned, arguments, model, terminal, cancel).run();
+}
+
+}  // namespace samlet::cli

@@ -1,0 +1,116 @@
+// Opening a model folder and asking it for instances.
+//
+//   auto model = samlet::open_concept_segmenter("models/sam3", {});
+//   const samlet::Image image = samlet::read_image("photo.jpg");
+//   const auto features = model->encode(image);                       // once a picture
+//   const samlet::Result result = model->segment(*features, prompts); // as often as wanted
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "samlet/cancel.h"
+#include "samlet/image.h"
+#include "samlet/log.h"
+#include "samlet/prompt.h"
+#include "samlet/result.h"
+
+namespace samlet {
+
+/// How a model is run.
+struct ModelOptions {
+  /// "auto", "cpu", "cuda", "coreml", "tensorrt", "openvino" or "webgpu". A device asked for by name that cannot be used is
+  /// an error; "auto" tries CUDA, then CoreML, then CPU.
+  std::string device = "auto";
+  /// Threads within an operator; 0 = the processors this process may really use (affinity mask, cgroup quota).
+  int threads = 0;
+  /// The ONNX Runtime library, or a folder that holds it; empty = search.
+  std::filesystem::path runtime_library;
+  /// Folders searched for it after the program's own folder and before the system. The library never reads the
+  /// environment; an application passes what it read there.
+  std::vector<std::filesystem::path> runtime_search;
+  LogSink log;
+};
+
+/// What a folder is and can do, read from its files without loading a graph.
+struct ModelInfo {
+  std::string name;                     ///< The folder's name.
+  std::string family;                   ///< "sam3"
+  std::string layout;                   ///< "sam3-onnx v0.3.0"
+  std::optional<std::string> sha256;    ///< Of the source checkpoint, where the folder states it.
+  std::string precision;                ///< "fp32"
+  std::string text_encoder;             ///< "full"
+  int image_side = 0;                   ///< S: pictures are resized to S x S.
+  std::size_t context = 0;              ///< Tokens a phrase may have, start and end token included.
+  std::optional<std::size_t> max_boxes; ///< Exemplar boxes a prompt may have; none = any number.
+  double min_threshold = 0;             ///< The lowest score threshold the graphs can serve.
+};
+
+/// Features of one picture. Opaque; made by the segmenter that uses them, independent of it in lifetime.
+class EncodedImage {
+ public:
+  virtual ~EncodedImage() = default;
+  [[nodiscard]] int width() const noexcept { return width_; }
+  [[nodiscard]] int height() const noexcept { return height_; }
+  [[nodiscard]] double encode_ms() const noexcept { return encode_ms_; }
+
+ protected:
+  EncodedImage(int width, int height, double encode_ms) : width_(width), height_(height), encode_ms_(encode_ms) {}
+  EncodedImage(const EncodedImage&) = default;
+  EncodedImage& operator=(const EncodedImage&) = default;
+
+ private:
+  int width_;
+  int height_;
+  double encode_ms_;
+};
+
+struct ConceptOptions {
+  double threshold = 0.5;  ///< Instances with a score strictly above it are given.
+  CancelToken cancel;
+};
+
+/// "Find every thing that matches": text and exemplar boxes. All functions may be called from several threads at once;
+/// graphs are loaded when they are first needed.
+class ConceptSegmenter {
+ public:
+  virtual ~ConceptSegmenter() = default;
+
+  [[nodiscard]] virtual const ModelInfo& info() const noexcept = 0;
+
+  /// ONNX Runtime's name of the provider that runs the graphs ("CPUExecutionProvider"), and samlet's name of the device
+  /// ("cpu"). They resolve the device if that has not happened yet. Errors: kDeviceUnavailable.
+  [[nodiscard]] virtual std::string provider() = 0;
+  [[nodiscard]] virtual std::string device() = 0;
+
+  /// Refuses what this folder cannot do, before any graph is loaded. Errors: kModelUnsupported (too many boxes, a
+  /// threshold below min_threshold), kUsage (a threshold outside 0..1).
+  virtual void check(std::span<const ConceptPrompt> prompts, double threshold) const = 0;
+
+  /// Runs the image encoder. Errors: those of loading a graph, kCancelled, kOutOfMemory.
+  [[nodiscard]] virtual std::unique_ptr<EncodedImage> encode(const Image& image, const CancelToken& cancel = {}) = 0;
+
+  /// Finds the instances of every prompt; check() and check_prompts() are part of it.
+  /// Errors: those of check() and check_prompts(), those of loading a graph, kCancelled, kOutOfMemory.
+  [[nodiscard]] virtual Result segment(const EncodedImage& image, std::span<const ConceptPrompt> prompts,
+                                       const ConceptOptions& options = {}) = 0;
+};
+
+/// Opens a model folder: recognises its layout, reads what its graphs declare, and checks that they belong together. No
+/// graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported, kUsage (unknown device name). Thread-safe.
+std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
+                                                         const ModelOptions& options);
+
+/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted, boxes cut to
+/// the picture, blank text beside boxes replaced. Appends a sentence to `warnings` for each thing that was changed or looks
+/// mistaken (values that look normalised). `width` and `height` are of the upright picture.
+/// Errors: kPromptInvalid: nothing asked for, empty text, ill-formed UTF-8, NaN or infinite corners, zero area, outside of
+/// the picture, only negative boxes. Thread-safe.
+std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,
+                                         std::vector<std::string>& warnings);
+
+}  // namespace samlet
