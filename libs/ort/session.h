@@ -29,12 +29,12 @@ struct RuntimeOptions {
   LogSink log;
 };
 
-/// The loaded library with its one environment. Process-wide: a second call with options that name the same library
-/// shares the first one's. Thread-safe.
+/// The loaded library with its one environment. Process-wide: while one is held, a call that names the same library,
+/// or none, shares it (its log sink included). Thread-safe.
 class Runtime {
  public:
-  /// Errors: kDeviceUnavailable when no library is found or it is too old; the message lists the places tried and
-  /// what to install.
+  /// Errors: kDeviceUnavailable when no library is found, it is too old, or another one is in use; the message lists
+  /// the places tried and what to install.
   static std::shared_ptr<const Runtime> load(const RuntimeOptions& options);
 
   Runtime(const Runtime&) = delete;
@@ -83,7 +83,13 @@ enum class Device { kAuto, kCpu, kCuda, kCoreMl, kTensorRt, kOpenVino, kWebGpu }
 struct SessionOptions {
   Device device = Device::kCpu;  ///< resolved, not kAuto
   int threads = 0;               ///< within an operator; 0 = default_thread_count()
-  LogSink log;
+  LogSink log = {};
+  /// Where CoreML, TensorRT and OpenVINO keep what they compile; empty = no cache. None of them notices a changed
+  /// model: name the folder after the model's hash, the system's build and the options.
+  std::filesystem::path cache_folder = {};
+  /// ONNX Runtime's own session configuration entries, set last ("mlas.disable_kleidiai" = "1" frees the gigabytes
+  /// that 1.24 and newer keep on ARM). Entries that a version does not know are ignored by it.
+  std::map<std::string, std::string> config = {};
 };
 
 /// Name, element type and shape of an input or output; -1 is a dimension that varies.
@@ -100,7 +106,7 @@ class Value {
   Value& operator=(Value&&) noexcept;
   ~Value();
 
-  /// The elements; they live as long as the Value.
+  /// The elements; they live as long as the Value. Errors: kInternal when this was moved from.
   [[nodiscard]] TensorView view() const;
 
   struct Impl;
@@ -121,7 +127,10 @@ struct Feed {
 /// One loaded graph. `run` may be called from several threads at once.
 class Session {
  public:
-  /// Errors: kModelMissing, kModelDamaged (ONNX Runtime's own text shown below ours), kDeviceUnavailable.
+  /// The model's file and its external data are checked first, as read_model_file does.
+  /// Errors: kModelMissing, kModelDamaged (ONNX Runtime's own text shown below ours), kModelUnsupported (an input or
+  /// output that is no tensor of numbers, an operator that the library does not have), kDeviceUnavailable,
+  /// kOutOfMemory, kInternal for kAuto.
   Session(std::shared_ptr<const Runtime> runtime, const std::filesystem::path& model, const SessionOptions& options);
   ~Session();
   Session(Session&&) noexcept;

@@ -1,0 +1,185 @@
+#include "libs/ort/library.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include <fmt/format.h>
+
+#include "libs/base/file.h"
+#include "libs/base/utf8.h"
+#include "libs/ort/discover.h"
+
+namespace samlet::ort {
+namespace fs = std::filesystem;
+namespace {
+
+#ifdef __APPLE__
+constexpr std::array<const char*, 1> kSystemNames{"libonnxruntime.dylib"};
+#else
+constexpr std::array<const char*, 2> kSystemNames{"libonnxruntime.so.1", "libonnxruntime.so"};
+#endif
+
+std::string advice() {
+  return fmt::format(
+      "Install ONNX Runtime 1.{} or newer, for example with 'pip install onnxruntime' in a virtual environment, or "
+      "name the library or its folder.",
+      kMinApiVersion);
+}
+
+/// What became of one place.
+struct Attempt {
+  std::optional<Library> library;
+  std::string problem;
+};
+
+/// The minor number of "1.32.0", or nothing when the text is something else.
+std::optional<int> minor_of(std::string_view version) {
+  if (!version.starts_with("1.")) return std::nullopt;
+  version.remove_prefix(2);
+  int minor = 0;
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  if (error != std::errc()) return std::nullopt;
+  return minor;
+}
+
+std::string loader_message() {
+  const char* message = ::dlerror();
+  return message == nullptr ? "unknown reason" : printable(message);
+}
+
+/// Opens a path, or a bare name that the system's loader searches for.
+Attempt open_one(const std::string& name) {
+  void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return {std::nullopt, loader_message()};
+  void* symbol = ::dlsym(handle, "OrtGetApiBase");
+  if (symbol == nullptr) {
+    ::dlclose(handle);
+    return {std::nullopt, fmt::format("{} is not ONNX Runtime (it has no OrtGetApiBase)", printable(name))};
+  }
+  Dl_info info{};
+  fs::path file = ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : name;
+  std::error_code error;
+  if (fs::path real = fs::canonical(file, error); !error) file = std::move(real);
+
+  using GetApiBase = const OrtApiBase*(ORT_API_CALL*)();
+  const OrtApiBase* base = reinterpret_cast<GetApiBase>(symbol)();  // the only way dlsym offers
+  std::string version = base->GetVersionString();
+  if (newest_api(*base).api == nullptr) {
+    ::dlclose(handle);
+    return {std::nullopt, fmt::format("found ONNX Runtime {} at {}, need >= 1.{}", printable(version),
+                                      path_to_utf8(file), kMinApiVersion)};
+  }
+  return {Library{std::move(file), std::move(version), base}, {}};
+}
+
+Attempt open_in_folder(const fs::path& folder) {
+  const std::vector<FoundLibrary> found = libraries_in(folder);
+  if (found.empty()) return {std::nullopt, "none there"};
+  return open_one(found.front().file.native());
+}
+
+Attempt open_system() {
+  std::string problem;
+  for (const char* name : kSystemNames) {
+    Attempt attempt = open_one(name);
+    if (attempt.library) return attempt;
+    problem += problem.empty() ? attempt.problem : "; " + attempt.problem;
+  }
+  // Debian's package has only the name with the version (libonnxruntime.so.1.21) unless its -dev part is there.
+  for (const fs::path& folder : system_library_folders()) {
+    if (libraries_in(folder).empty()) continue;
+    Attempt attempt = open_in_folder(folder);
+    if (attempt.library) return attempt;
+    problem += "; " + attempt.problem;
+  }
+  return {std::nullopt, std::move(problem)};
+}
+
+}  // namespace
+
+fs::path program_folder() {
+#ifdef __APPLE__
+  std::array<char, 4096> buffer{};
+  auto size = static_cast<std::uint32_t>(buffer.size());
+  if (::_NSGetExecutablePath(buffer.data(), &size) != 0) return {};
+  const fs::path link = buffer.data();
+#else
+  const fs::path link = "/proc/self/exe";
+#endif
+  std::error_code error;
+  const fs::path program = fs::canonical(link, error);
+  return error ? fs::path() : program.parent_path();
+}
+
+std::vector<fs::path> system_library_folders() {
+#if defined(__APPLE__)
+  return {"/opt/homebrew/lib", "/usr/local/lib"};
+#elif defined(__x86_64__)
+  return {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"};
+#elif defined(__aarch64__)
+  return {"/usr/local/lib", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"};
+#else
+  return {"/usr/local/lib", "/usr/lib64", "/usr/lib"};
+#endif
+}
+
+ApiChoice newest_api(const OrtApiBase& base) {
+  int newest = ORT_API_VERSION;
+  // GetApi writes to stderr when it is asked for more than it knows; API version n came with release 1.n.
+  if (const auto minor = minor_of(base.GetVersionString()); minor && *minor < newest) newest = *minor;
+  for (int version = newest; version >= kMinApiVersion; --version) {
+    const OrtApi* api = base.GetApi(static_cast<std::uint32_t>(version));
+    if (api != nullptr) return {api, version};
+  }
+  return {nullptr, 0};
+}
+
+fs::path resolve_library(const fs::path& library) {
+  std::error_code error;
+  fs::path real = fs::canonical(library, error);
+  if (error) {
+    throw Error(ErrorCode::kDeviceUnavailable,
+                fmt::format("the ONNX Runtime library '{}' cannot be opened: {}. Correct the path, or leave it out to "
+                            "search for one.",
+                            path_to_utf8(library), error.message()));
+  }
+  if (!fs::is_directory(real, error)) return real;
+  const std::vector<FoundLibrary> found = libraries_in(real);
+  if (found.empty()) {
+    throw Error(ErrorCode::kDeviceUnavailable,
+                fmt::format("the folder '{}' holds no {}. {}", path_to_utf8(library), kSystemNames.back(), advice()));
+  }
+  return found.front().file;
+}
+
+Library open_library(const RuntimeOptions& options, const fs::path& program_folder) {
+  if (!options.library.empty()) {
+    Attempt attempt = open_one(resolve_library(options.library).native());
+    if (attempt.library) return *std::move(attempt.library);
+    throw Error(ErrorCode::kDeviceUnavailable,
+                fmt::format("the ONNX Runtime library '{}' cannot be used: {}. {}", path_to_utf8(options.library),
+                            attempt.problem, advice()));
+  }
+  std::vector<fs::path> folders = folders_beside(program_folder);
+  folders.insert(folders.end(), options.search.begin(), options.search.end());
+  std::string report;
+  for (const fs::path& folder : folders) {
+    Attempt attempt = open_in_folder(folder);
+    if (attempt.library) return *std::move(attempt.library);
+    report += fmt::format("\n  {}: {}", path_to_utf8(folder), attempt.problem);
+  }
+  Attempt attempt = open_system();
+  if (attempt.library) return *std::move(attempt.library);
+  throw Error(ErrorCode::kDeviceUnavailable,
+              fmt::format("no usable ONNX Runtime library ({}) was found. Looked in:{}\n  the system: {}\n{}",
+                          kSystemNames.back(), report, attempt.problem, advice()));
+}
+
+}  // namespace samlet::ort
