@@ -15,7 +15,8 @@ struct Color {
   std::uint8_t b = 0;
 };
 
-/// Mixes a colour into the pixels (x, y0) .. (x, y1 - 1) of one column: out = pixel + (colour - pixel) * alpha.
+/// Mixes a colour into the pixels (x, y0) .. (x, y1 - 1) of one column: out = pixel + (colour - pixel) *
+/// alpha.
 void blend_column(Image& image, int x, int y0, int y1, Color color, float alpha);
 
 /// The frame of the half-open box [x0, x1) x [y0, y1), `thickness` pixels wide inwards.
@@ -40,8 +41,8 @@ class TextRenderer {
     int ascent = 0;   ///< above the base line
     int descent = 0;  ///< below it, positive
   };
-  /// The size that `utf8` would take. Characters the font lacks count as its "missing glyph" box; ill-formed UTF-8 as
-  /// U+FFFD.
+  /// The size that `utf8` would take. Characters the font lacks count as its "missing glyph" box; ill-formed
+  /// UTF-8 as U+FFFD.
   [[nodiscard]] Extent measure(std::string_view utf8) const;
   /// Draws with the left end of the base line at (x, baseline), antialiased.
   void draw(Image& image, int x, int baseline, std::string_view utf8, Color color) const;

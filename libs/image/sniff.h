@@ -1,0 +1,19 @@
+// Telling from its first bytes what a file is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace samlet {
+
+enum class PictureKind { kJpeg, kPng, kOther };
+
+/// JPEG or PNG by their signatures; anything else is kOther. Thread-safe.
+[[nodiscard]] PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept;
+
+/// The sentence that refuses bytes which are neither: it names the kind when it is known ("this is a WebP
+/// picture ...") and says what to do. Thread-safe.
+[[nodiscard]] std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes);
+
+}  // namespace samlet
