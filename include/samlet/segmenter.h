@@ -105,9 +105,9 @@ class ConceptSegmenter {
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
                                                          const ModelOptions& options);
 
-/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted, boxes cut to
-/// the picture, blank text beside boxes replaced. Appends a sentence to `warnings` for each thing that was changed or looks
-/// mistaken (values that look normalised). `width` and `height` are of the upright picture.
+/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted, blank
+/// text beside boxes dropped. Appends a sentence to `warnings` for each thing that was changed or looks
+/// mistaken (values that look normalised, a box that reaches over the border). `width` and `height` are of the upright picture.
 /// Errors: kPromptInvalid: nothing asked for, empty text, ill-formed UTF-8, NaN or infinite corners, zero area, outside of
 /// the picture, only negative boxes. Thread-safe.
 std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,

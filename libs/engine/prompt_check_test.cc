@@ -58,11 +58,11 @@ TEST(CheckPrompts, TheWholePictureIsABox) {
   EXPECT_TRUE(warnings.empty());
 }
 
-TEST(CheckPrompts, BoxesOverTheBorderAreCutAndThatIsSaid) {
+TEST(CheckPrompts, BoxesOverTheBorderAreUsedAsTheyStandAndThatIsSaid) {
   std::vector<std::string> warnings;
   const Box box = check(box_prompt({-5, 10, 700, 90}), warnings)[0].boxes[0].box;
-  EXPECT_EQ(box.x1, 0);
-  EXPECT_EQ(box.x2, kWidth);
+  EXPECT_EQ(box.x1, -5);
+  EXPECT_EQ(box.x2, 700);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(mentions(warnings[0], "640x480")) << warnings[0];
 }

@@ -69,12 +69,12 @@ TEST_F(BadPrompt, UnknownDevicesAndOptions) {
   expect_prompt_refused({"--text", "dog", "--colour", "red"}, {"--colour", "--help"});
 }
 
-TEST_F(CliTest, BoxesOverTheBorderAreCutAndFractionsAreGuessedWithAWarning) {
-  const ProcessResult cut = run({sample("shapes_01.png"), "--json", "--box", "-50,100,200,300"});
-  EXPECT_EQ(cut.exit_code, 0) << cut.error;
-  EXPECT_TRUE(mentions(cut.error, "samlet: warning: ")) << cut.error;
-  EXPECT_TRUE(mentions(cut.error, "cut to 0,100,200,300")) << cut.error;
-  EXPECT_EQ(Json::parse(cut.output)["warnings"].size(), 1U);
+TEST_F(CliTest, BoxesOverTheBorderAndFractionsDrawAWarning) {
+  const ProcessResult over = run({sample("shapes_01.png"), "--json", "--box", "-50,100,200,300"});
+  EXPECT_EQ(over.exit_code, 0) << over.error;
+  EXPECT_TRUE(mentions(over.error, "samlet: warning: ")) << over.error;
+  EXPECT_TRUE(mentions(over.error, "over the border")) << over.error;
+  EXPECT_EQ(Json::parse(over.output)["warnings"].size(), 1U);
   const ProcessResult fraction = run({sample("shapes_01.png"), "--json", "--box", "0.1,0.1,0.5,0.5"});
   EXPECT_EQ(fraction.exit_code, 0) << fraction.error;
   EXPECT_TRUE(mentions(fraction.error, "--normalized")) << fraction.error;
