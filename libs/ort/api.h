@@ -32,8 +32,8 @@ struct Failure {
 /// Reads and releases a status; nothing when the call succeeded.
 [[nodiscard]] std::optional<Failure> take_failure(const OrtApi& api, OrtStatus* status);
 
-/// True when the text is one of the ways in which ONNX Runtime and CUDA say that memory ran out. There is no error
-/// code for it.
+/// True when the text is one of the ways in which ONNX Runtime and CUDA say that memory ran out. There is no
+/// error code for it.
 [[nodiscard]] bool says_out_of_memory(std::string_view text);
 
 /// Our sentence with ONNX Runtime's own words below it, verbatim, so that they can be searched for.
@@ -43,18 +43,19 @@ struct Failure {
 /// For calls that only fail by a fault of samlet or by lack of memory. Errors: kInternal, kOutOfMemory.
 void check(const OrtApi& api, OrtStatus* status, std::string_view what);
 
-/// Hands ONNX Runtime's log lines to a sink, one at a time. Its address is given to the library: it must not move
-/// and must outlive what it was given to.
+/// Hands ONNX Runtime's log lines to a sink, one at a time. Its address is given to the library: it must not
+/// move and must outlive what it was given to.
 class LogBridge {
  public:
-  LogBridge(LogSink sink, std::shared_ptr<std::mutex> mutex) : sink_(std::move(sink)), mutex_(std::move(mutex)) {}
+  LogBridge(LogSink sink, std::shared_ptr<std::mutex> mutex)
+      : sink_(std::move(sink)), mutex_(std::move(mutex)) {}
   LogBridge(const LogBridge&) = delete;
   LogBridge& operator=(const LogBridge&) = delete;
 
-  /// An OrtLoggingFunction; `self` is the LogBridge. Warnings of ONNX Runtime are about graphs and no user can act
-  /// on them: they become debug lines. Errors become warnings.
-  static void ORT_API_CALL write(void* self, OrtLoggingLevel severity, const char* category, const char* log_id,
-                                 const char* code_location, const char* message) noexcept;
+  /// An OrtLoggingFunction; `self` is the LogBridge. Warnings of ONNX Runtime are about graphs and no user
+  /// can act on them: they become debug lines. Errors become warnings.
+  static void ORT_API_CALL write(void* self, OrtLoggingLevel severity, const char* category,
+                                 const char* log_id, const char* code_location, const char* message) noexcept;
 
  private:
   LogSink sink_;

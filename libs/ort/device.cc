@@ -53,8 +53,8 @@ void run_probe(const Runtime& runtime, Device device) {
   }
   OrtSession* raw_session = nullptr;
   check(api,
-        api.CreateSessionFromArray(rt.env.get(), kProbeModel.data(), kProbeModel.size(), session_options.get(),
-                                   &raw_session),
+        api.CreateSessionFromArray(rt.env.get(), kProbeModel.data(), kProbeModel.size(),
+                                   session_options.get(), &raw_session),
         "make a session");
   const Handle<OrtSession> session(raw_session, api.ReleaseSession);
 
@@ -66,7 +66,8 @@ void run_probe(const Runtime& runtime, Device device) {
   const std::array<const OrtValue*, 1> inputs{input.get()};
   OrtValue* raw_output = nullptr;
   check(api,
-        api.Run(session.get(), nullptr, input_names.data(), inputs.data(), 1, output_names.data(), 1, &raw_output),
+        api.Run(session.get(), nullptr, input_names.data(), inputs.data(), 1, output_names.data(), 1,
+                &raw_output),
         "run one node");
   const Handle<OrtValue> output(raw_output, api.ReleaseValue);
   void* data = nullptr;
@@ -116,13 +117,18 @@ Device device_from_name(std::string_view name) {
                                              fmt::join(names, ", ")));
 }
 
-std::string_view name_of(Device device) noexcept { return row_of(device).name; }
-std::string_view provider_name(Device device) noexcept { return row_of(device).provider; }
+std::string_view name_of(Device device) noexcept {
+  return row_of(device).name;
+}
+std::string_view provider_name(Device device) noexcept {
+  return row_of(device).provider;
+}
 
 std::optional<std::string> probe(const Runtime& runtime, Device device) {
   try {
     if (device == Device::kAuto) return "'auto' is no device of its own";
-    if (auto reason = missing_reason(device, runtime.library_path(), runtime.built_providers())) return reason;
+    if (auto reason = missing_reason(device, runtime.library_path(), runtime.built_providers()))
+      return reason;
     run_probe(runtime, device);
     return std::nullopt;
   } catch (const Error& error) {
@@ -133,7 +139,8 @@ std::optional<std::string> probe(const Runtime& runtime, Device device) {
 Device resolve_device(const Runtime& runtime, Device wanted, const LogSink& sink) {
   if (wanted == Device::kAuto) return resolve_auto(runtime, sink);
   if (const auto reason = probe(runtime, wanted)) {
-    throw Error(ErrorCode::kDeviceUnavailable, fmt::format("the device '{}' cannot be used: {}", name_of(wanted), *reason));
+    throw Error(ErrorCode::kDeviceUnavailable,
+                fmt::format("the device '{}' cannot be used: {}", name_of(wanted), *reason));
   }
   return wanted;
 }

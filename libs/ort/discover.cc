@@ -35,7 +35,8 @@ std::vector<int> numbers_of(std::string_view version) {
   return numbers;
 }
 
-/// The version in a library's file name (possibly empty), or nothing when the name is not one of the library's.
+/// The version in a library's file name (possibly empty), or nothing when the name is not one of the
+/// library's.
 std::optional<std::string> version_in_name(std::string_view name) {
   if (name.size() < kStem.size() + kTail.size()) return std::nullopt;
   if (!name.starts_with(kStem) || !name.ends_with(kTail)) return std::nullopt;
@@ -43,7 +44,8 @@ std::optional<std::string> version_in_name(std::string_view name) {
   name.remove_suffix(kTail.size());
   if (name.empty()) return std::string();
   // libonnxruntime_providers_cuda.so and libonnxruntime.so.bak are something else.
-  if (name.front() != '.' || name.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  if (name.front() != '.' || name.find_first_not_of("0123456789.") != std::string_view::npos)
+    return std::nullopt;
   return std::string(name.substr(1));
 }
 
@@ -62,7 +64,8 @@ bool newer(const FoundLibrary& a, const FoundLibrary& b) {
 
 void add_new(std::vector<FoundLibrary>& to, const fs::path& folder) {
   for (FoundLibrary& found : libraries_in(folder)) {
-    const bool known = std::any_of(to.begin(), to.end(), [&](const auto& other) { return other.file == found.file; });
+    const bool known =
+        std::any_of(to.begin(), to.end(), [&](const auto& other) { return other.file == found.file; });
     if (!known) to.push_back(std::move(found));
   }
 }
@@ -95,7 +98,8 @@ std::vector<fs::path> python_site_packages(const fs::path& prefix) {
     if (!name.starts_with(kPython)) continue;
     const fs::path capi = entry / "site-packages" / "onnxruntime" / "capi";
     std::error_code error;
-    if (fs::is_directory(capi, error)) pythons.emplace_back(numbers_of(name.substr(kPython.size() - 1)), capi);
+    if (fs::is_directory(capi, error))
+      pythons.emplace_back(numbers_of(name.substr(kPython.size() - 1)), capi);
   }
   std::sort(pythons.rbegin(), pythons.rend());
   std::vector<fs::path> folders;
@@ -109,17 +113,21 @@ std::vector<fs::path> folders_beside(const fs::path& program_folder) {
   return {program_folder, lib, lib / "samlet"};
 }
 
-std::vector<FoundLibrary> find_libraries(const std::vector<fs::path>& search, std::string_view ld_library_path) {
+std::vector<FoundLibrary> find_libraries(const std::vector<fs::path>& search,
+                                         std::string_view ld_library_path) {
   std::vector<FoundLibrary> found;
-  for (const fs::path& folder : folders_beside(program_folder())) add_new(found, folder);
-  for (const fs::path& folder : search) add_new(found, folder);
+  const Places places = real_places();
+  for (const fs::path& folder : folders_beside(places.program_folder)) add_new(found, folder);
+  for (const fs::path& folder : search) {
+    if (folder.is_absolute()) add_new(found, folder);
+  }
   while (!ld_library_path.empty()) {
     const std::string_view part = ld_library_path.substr(0, ld_library_path.find(':'));
     ld_library_path.remove_prefix(std::min(part.size() + 1, ld_library_path.size()));
     const fs::path folder{std::string(part)};
     if (folder.is_absolute()) add_new(found, folder);
   }
-  for (const fs::path& folder : system_library_folders()) add_new(found, folder);
+  for (const fs::path& folder : places.system_folders) add_new(found, folder);
   return found;
 }
 

@@ -17,8 +17,8 @@ struct FoundLibrary {
 };
 
 /// The onnxruntime/capi folders of the Pythons below a prefix (a virtual environment, a conda environment):
-/// <prefix>/lib/python3*/site-packages/onnxruntime/capi, newest Python first; only those that exist. Runs nothing.
-/// Thread-safe.
+/// <prefix>/lib/python3*/site-packages/onnxruntime/capi, newest Python first; only those that exist. Runs
+/// nothing. Thread-safe.
 [[nodiscard]] std::vector<std::filesystem::path> python_site_packages(const std::filesystem::path& prefix);
 
 /// The libonnxruntime.so* files of one folder, highest version first; empty when the folder cannot be read.
@@ -31,9 +31,10 @@ struct FoundLibrary {
 /// The folder of the running program; empty when the system does not tell. Thread-safe.
 [[nodiscard]] std::filesystem::path program_folder();
 
-/// All libraries that a search could meet, in this order and each once: beside the running program, the folders of
-/// `search`, those of `ld_library_path` (colons between, as in the environment variable; relative and empty parts
-/// are left out), and the system's. For a report; more than one is a common cause of surprise. Thread-safe.
+/// All libraries that a search could meet, in this order and each once: beside the running program, the
+/// folders of `search`, those of `ld_library_path` (colons between, as in the environment variable), and the
+/// system's. Relative and empty folders are left out. For a report; more than one is a common cause of
+/// surprise. Thread-safe.
 [[nodiscard]] std::vector<FoundLibrary> find_libraries(const std::vector<std::filesystem::path>& search,
                                                        std::string_view ld_library_path);
 

@@ -2,11 +2,14 @@
 
 #include <dlfcn.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #ifdef __APPLE__
+#include <array>
+
 #include <mach-o/dyld.h>
 #endif
 
@@ -21,14 +24,15 @@ namespace fs = std::filesystem;
 namespace {
 
 #ifdef __APPLE__
-constexpr std::array<const char*, 1> kSystemNames{"libonnxruntime.dylib"};
+constexpr std::string_view kLibraryName = "libonnxruntime.dylib";
 #else
-constexpr std::array<const char*, 2> kSystemNames{"libonnxruntime.so.1", "libonnxruntime.so"};
+constexpr std::string_view kLibraryName = "libonnxruntime.so";
 #endif
 
 std::string advice() {
   return fmt::format(
-      "Install ONNX Runtime 1.{} or newer, for example with 'pip install onnxruntime' in a virtual environment, or "
+      "Install ONNX Runtime 1.{} or newer, for example with 'pip install onnxruntime' in a virtual "
+      "environment, or "
       "name the library or its folder.",
       kMinApiVersion);
 }
@@ -85,19 +89,20 @@ Attempt open_in_folder(const fs::path& folder) {
   return open_one(found.front().file.native());
 }
 
-Attempt open_system() {
+Attempt open_system(const Places& places) {
   std::string problem;
-  for (const char* name : kSystemNames) {
+  for (const std::string& name : places.system_names) {
     Attempt attempt = open_one(name);
     if (attempt.library) return attempt;
-    problem += problem.empty() ? attempt.problem : "; " + attempt.problem;
+    problem += (problem.empty() ? "" : "; ") + attempt.problem;
   }
-  // Debian's package has only the name with the version (libonnxruntime.so.1.21) unless its -dev part is there.
-  for (const fs::path& folder : system_library_folders()) {
+  // Debian's package has only the name with the version (libonnxruntime.so.1.21) unless its -dev part is
+  // there.
+  for (const fs::path& folder : places.system_folders) {
     if (libraries_in(folder).empty()) continue;
     Attempt attempt = open_in_folder(folder);
     if (attempt.library) return attempt;
-    problem += "; " + attempt.problem;
+    problem += (problem.empty() ? "" : "; ") + attempt.problem;
   }
   return {std::nullopt, std::move(problem)};
 }
@@ -118,15 +123,20 @@ fs::path program_folder() {
   return error ? fs::path() : program.parent_path();
 }
 
-std::vector<fs::path> system_library_folders() {
+Places real_places() {
 #if defined(__APPLE__)
-  return {"/opt/homebrew/lib", "/usr/local/lib"};
+  return {program_folder(), {"libonnxruntime.dylib"}, {"/opt/homebrew/lib", "/usr/local/lib"}};
 #elif defined(__x86_64__)
-  return {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"};
+  constexpr const char* kMultiarch = "/usr/lib/x86_64-linux-gnu";
 #elif defined(__aarch64__)
-  return {"/usr/local/lib", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"};
+  constexpr const char* kMultiarch = "/usr/lib/aarch64-linux-gnu";
 #else
-  return {"/usr/local/lib", "/usr/lib64", "/usr/lib"};
+  constexpr const char* kMultiarch = "/usr/lib";
+#endif
+#if !defined(__APPLE__)
+  return {program_folder(),
+          {"libonnxruntime.so.1", "libonnxruntime.so"},
+          {"/usr/local/lib", kMultiarch, "/usr/lib64", "/usr/lib"}};
 #endif
 }
 
@@ -145,41 +155,45 @@ fs::path resolve_library(const fs::path& library) {
   std::error_code error;
   fs::path real = fs::canonical(library, error);
   if (error) {
-    throw Error(ErrorCode::kDeviceUnavailable,
-                fmt::format("the ONNX Runtime library '{}' cannot be opened: {}. Correct the path, or leave it out to "
-                            "search for one.",
-                            path_to_utf8(library), error.message()));
+    throw Error(
+        ErrorCode::kDeviceUnavailable,
+        fmt::format(
+            "the ONNX Runtime library '{}' cannot be opened: {}. Correct the path, or leave it out to "
+            "search for one.",
+            path_to_utf8(library), error.message()));
   }
   if (!fs::is_directory(real, error)) return real;
   const std::vector<FoundLibrary> found = libraries_in(real);
   if (found.empty()) {
-    throw Error(ErrorCode::kDeviceUnavailable,
-                fmt::format("the folder '{}' holds no {}. {}", path_to_utf8(library), kSystemNames.back(), advice()));
+    throw Error(ErrorCode::kDeviceUnavailable, fmt::format("the folder '{}' holds no {}. {}",
+                                                           path_to_utf8(library), kLibraryName, advice()));
   }
   return found.front().file;
 }
 
-Library open_library(const RuntimeOptions& options, const fs::path& program_folder) {
+Library open_library(const RuntimeOptions& options, const Places& places) {
   if (!options.library.empty()) {
     Attempt attempt = open_one(resolve_library(options.library).native());
     if (attempt.library) return *std::move(attempt.library);
     throw Error(ErrorCode::kDeviceUnavailable,
-                fmt::format("the ONNX Runtime library '{}' cannot be used: {}. {}", path_to_utf8(options.library),
-                            attempt.problem, advice()));
+                fmt::format("the ONNX Runtime library '{}' cannot be used: {}. {}",
+                            path_to_utf8(options.library), attempt.problem, advice()));
   }
-  std::vector<fs::path> folders = folders_beside(program_folder);
-  folders.insert(folders.end(), options.search.begin(), options.search.end());
+  std::vector<fs::path> folders = folders_beside(places.program_folder);
+  // A relative folder would depend on the current one, where anybody may have put anything.
+  std::copy_if(options.search.begin(), options.search.end(), std::back_inserter(folders),
+               [](const fs::path& folder) { return folder.is_absolute(); });
   std::string report;
   for (const fs::path& folder : folders) {
     Attempt attempt = open_in_folder(folder);
     if (attempt.library) return *std::move(attempt.library);
     report += fmt::format("\n  {}: {}", path_to_utf8(folder), attempt.problem);
   }
-  Attempt attempt = open_system();
+  Attempt attempt = open_system(places);
   if (attempt.library) return *std::move(attempt.library);
   throw Error(ErrorCode::kDeviceUnavailable,
               fmt::format("no usable ONNX Runtime library ({}) was found. Looked in:{}\n  the system: {}\n{}",
-                          kSystemNames.back(), report, attempt.problem, advice()));
+                          kLibraryName, report, attempt.problem, advice()));
 }
 
 }  // namespace samlet::ort

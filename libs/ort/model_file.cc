@@ -54,7 +54,13 @@ enum Type : protozero::pbf_tag_type { kTensorType = 1 };
 enum TensorType : protozero::pbf_tag_type { kTypeElement = 1, kTypeShape = 2 };
 enum ShapeOf : protozero::pbf_tag_type { kDimension = 1 };
 enum Dimension : protozero::pbf_tag_type { kDimensionValue = 1 };
-enum TensorOf : protozero::pbf_tag_type { kDims = 1, kDataType = 2, kTensorName = 8, kExternalData = 13, kDataLocation = 14 };
+enum TensorOf : protozero::pbf_tag_type {
+  kDims = 1,
+  kDataType = 2,
+  kTensorName = 8,
+  kExternalData = 13,
+  kDataLocation = 14
+};
 enum Sparse : protozero::pbf_tag_type { kSparseValues = 1, kSparseIndices = 2 };
 }  // namespace field
 
@@ -68,28 +74,42 @@ constexpr int kMaxDepth = 32;
 /// TensorProto.DataType; nothing for strings, complex numbers, and types packed below a byte.
 std::optional<DType> dtype_of(std::int32_t data_type) {
   switch (data_type) {
-    case 1: return DType::kFloat32;
-    case 2: return DType::kUInt8;
-    case 3: return DType::kInt8;
-    case 4: return DType::kUInt16;
-    case 5: return DType::kInt16;
-    case 6: return DType::kInt32;
-    case 7: return DType::kInt64;
-    case 9: return DType::kBool;
-    case 10: return DType::kFloat16;
-    case 11: return DType::kFloat64;
-    case 12: return DType::kUInt32;
-    case 13: return DType::kUInt64;
-    case 16: return DType::kBFloat16;
-    default: return std::nullopt;
+    case 1:
+      return DType::kFloat32;
+    case 2:
+      return DType::kUInt8;
+    case 3:
+      return DType::kInt8;
+    case 4:
+      return DType::kUInt16;
+    case 5:
+      return DType::kInt16;
+    case 6:
+      return DType::kInt32;
+    case 7:
+      return DType::kInt64;
+    case 9:
+      return DType::kBool;
+    case 10:
+      return DType::kFloat16;
+    case 11:
+      return DType::kFloat64;
+    case 12:
+      return DType::kUInt32;
+    case 13:
+      return DType::kUInt64;
+    case 16:
+      return DType::kBFloat16;
+    default:
+      return std::nullopt;
   }
 }
 
 /// A shape of more dimensions than this is no shape; the list is not even made.
 constexpr std::size_t kMaxRank = 64;
 
-/// What is gathered while walking. A message that occurs twice is merged, as protobuf demands: lists grow, the last
-/// scalar wins.
+/// What is gathered while walking. A message that occurs twice is merged, as protobuf demands: lists grow,
+/// the last scalar wins.
 struct Walk {
   ModelFile file;
   std::set<std::string> initializers;
@@ -98,8 +118,21 @@ struct Walk {
   bool has_graph = false;
 };
 
-/// The reader's getters take the wire type for granted, so each field is matched together with its type; one of
-/// another type is skipped like an unknown field.
+/// Goes to the next field. protozero cuts lengths to 32 bits, so that one of 2^32 + 1 would pass as 1; it is
+/// compared with what is there before that can happen.
+bool next(pbf_reader& reader) {
+  if (!reader.next()) return false;
+  if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) return true;
+  const protozero::data_view rest = reader.data();
+  const char* at = rest.data();
+  const char* const end = rest.data() + rest.size();
+  const std::uint64_t length = protozero::decode_varint(&at, end);
+  if (length > static_cast<std::uint64_t>(end - at)) throw protozero::end_of_buffer_exception();
+  return true;
+}
+
+/// The reader's getters take the wire type for granted, so each field is matched together with its type; one
+/// of another type is skipped like an unknown field.
 bool is_message(const pbf_reader& reader, protozero::pbf_tag_type tag) {
   return reader.tag_and_type() == protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
 }
@@ -109,7 +142,7 @@ bool is_varint(const pbf_reader& reader, protozero::pbf_tag_type tag) {
 
 std::pair<std::string, std::string> read_entry(pbf_reader entry) {
   std::pair<std::string, std::string> result;
-  while (entry.next()) {
+  while (next(entry)) {
     if (is_message(entry, field::kKey)) {
       result.first = entry.get_string();
     } else if (is_message(entry, field::kEntryValue)) {
@@ -138,7 +171,7 @@ struct TensorHead {
 TensorHead read_tensor(pbf_reader tensor) {
   constexpr std::int32_t kExternal = 1;  // DataLocation.EXTERNAL
   TensorHead head;
-  while (tensor.next()) {
+  while (next(tensor)) {
     if (is_varint(tensor, field::kDims)) {
       add_dimension(head.dims, tensor.get_int64());
     } else if (is_message(tensor, field::kDims)) {
@@ -167,8 +200,8 @@ std::optional<std::uint64_t> external_number(const TensorHead& head, const std::
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    damaged(fmt::format("the external data of '{}' has the {} '{}', which is no number", printable(head.name), key,
-                        printable(text)));
+    damaged(fmt::format("the external data of '{}' has the {} '{}', which is no number", printable(head.name),
+                        key, printable(text)));
   }
   return value;
 }
@@ -205,7 +238,7 @@ void note_external(Walk& walk, const TensorHead& head) {
 }
 
 void note_sparse(Walk& walk, pbf_reader sparse, bool is_initializer) {
-  while (sparse.next()) {
+  while (next(sparse)) {
     if (is_message(sparse, field::kSparseValues)) {
       const TensorHead head = read_tensor(sparse.get_message());
       // The values' name is the initializer's.
@@ -222,7 +255,7 @@ void note_sparse(Walk& walk, pbf_reader sparse, bool is_initializer) {
 void walk_graph(Walk& walk, pbf_reader graph, int depth);
 
 void walk_attribute(Walk& walk, pbf_reader attribute, int depth) {
-  while (attribute.next()) {
+  while (next(attribute)) {
     if (is_message(attribute, field::kTensor) || is_message(attribute, field::kTensors)) {
       note_external(walk, read_tensor(attribute.get_message()));
     } else if (is_message(attribute, field::kSparseTensor) || is_message(attribute, field::kSparseTensors)) {
@@ -236,7 +269,7 @@ void walk_attribute(Walk& walk, pbf_reader attribute, int depth) {
 }
 
 void walk_node(Walk& walk, pbf_reader node, int depth) {
-  while (node.next()) {
+  while (next(node)) {
     if (is_message(node, field::kAttribute)) {
       walk_attribute(walk, node.get_message(), depth);
     } else {
@@ -246,14 +279,14 @@ void walk_node(Walk& walk, pbf_reader node, int depth) {
 }
 
 void read_shape(pbf_reader shape, Shape& to) {
-  while (shape.next()) {
+  while (next(shape)) {
     if (!is_message(shape, field::kDimension)) {
       shape.skip();
       continue;
     }
     std::int64_t value = -1;  // a name, or nothing
     pbf_reader dimension = shape.get_message();
-    while (dimension.next()) {
+    while (next(dimension)) {
       if (is_varint(dimension, field::kDimensionValue)) {
         value = std::max<std::int64_t>(-1, dimension.get_int64());
       } else {
@@ -265,7 +298,7 @@ void read_shape(pbf_reader shape, Shape& to) {
 }
 
 void read_tensor_type(pbf_reader type, DeclaredValue& to) {
-  while (type.next()) {
+  while (next(type)) {
     if (is_varint(type, field::kTypeElement)) {
       to.dtype = dtype_of(type.get_int32());
     } else if (is_message(type, field::kTypeShape)) {
@@ -278,12 +311,12 @@ void read_tensor_type(pbf_reader type, DeclaredValue& to) {
 
 DeclaredValue read_value_info(pbf_reader info) {
   DeclaredValue value;
-  while (info.next()) {
+  while (next(info)) {
     if (is_message(info, field::kInfoName)) {
       value.name = info.get_string();
     } else if (is_message(info, field::kInfoType)) {
       pbf_reader type = info.get_message();
-      while (type.next()) {
+      while (next(type)) {
         if (is_message(type, field::kTensorType)) {
           read_tensor_type(type.get_message(), value);
         } else {
@@ -300,7 +333,7 @@ DeclaredValue read_value_info(pbf_reader info) {
 void walk_graph(Walk& walk, pbf_reader graph, int depth) {
   if (depth > kMaxDepth) damaged(fmt::format("its graphs are nested deeper than {}", kMaxDepth));
   const bool is_main = depth == 0;
-  while (graph.next()) {
+  while (next(graph)) {
     if (is_message(graph, field::kGraphNode)) {
       walk_node(walk, graph.get_message(), depth);
     } else if (is_message(graph, field::kInitializer)) {
@@ -320,7 +353,7 @@ void walk_graph(Walk& walk, pbf_reader graph, int depth) {
 }
 
 void walk_function(Walk& walk, pbf_reader function) {
-  while (function.next()) {
+  while (next(function)) {
     // Inside of a function nothing is an input of the model.
     if (is_message(function, field::kFunctionNode)) {
       walk_node(walk, function.get_message(), 1);
@@ -335,7 +368,7 @@ void walk_function(Walk& walk, pbf_reader function) {
 void note_opset(Walk& walk, pbf_reader opset) {
   std::string domain;
   std::int64_t version = 0;
-  while (opset.next()) {
+  while (next(opset)) {
     if (is_message(opset, field::kOpsetDomain)) {
       domain = opset.get_string();
     } else if (is_varint(opset, field::kOpsetVersion)) {
@@ -348,7 +381,7 @@ void note_opset(Walk& walk, pbf_reader opset) {
 }
 
 void walk_model(Walk& walk, pbf_reader model) {
-  while (model.next()) {
+  while (next(model)) {
     if (is_varint(model, field::kIrVersion)) {
       walk.file.ir_version = model.get_int64();
       walk.has_ir_version = true;
@@ -374,7 +407,8 @@ void walk_model(Walk& walk, pbf_reader model) {
 
 /// Whether a location is a plain relative path that goes only down.
 bool stays_inside(const fs::path& location) {
-  if (location.empty() || location.is_absolute() || location.native().find('\0') != std::string::npos) return false;
+  if (location.empty() || location.is_absolute() || location.native().find('\0') != std::string::npos)
+    return false;
   return std::none_of(location.begin(), location.end(), [](const fs::path& part) { return part == ".."; });
 }
 
@@ -382,8 +416,8 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
-/// Both paths have their links resolved. A hub cache keeps the model and its data as links to files of one folder of
-/// blobs, which lies outside of the model's own; so data may lie where the model's own bytes lie.
+/// Both paths have their links resolved. A hub cache keeps the model and its data as links to files of one
+/// folder of blobs, which lies outside of the model's own; so data may lie where the model's own bytes lie.
 bool may_be_read(const fs::path& data, const fs::path& folder, const fs::path& model) {
   return is_below(data, folder) || data.parent_path() == model.parent_path();
 }
@@ -399,8 +433,8 @@ void check_external(const fs::path& model, const ExternalFile& external) {
   std::error_code error;
   const fs::path data = fs::canonical(folder / relative, error);
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
-    throw Error(ErrorCode::kModelMissing, fmt::format("{} needs {} beside it; copy or download that file too",
-                                                      model_name, location));
+    throw Error(ErrorCode::kModelMissing,
+                fmt::format("{} needs {} beside it; copy or download that file too", model_name, location));
   }
   const fs::path real_folder = error ? fs::path() : fs::canonical(folder, error);
   const fs::path real_model = error ? fs::path() : fs::canonical(model, error);
@@ -410,8 +444,8 @@ void check_external(const fs::path& model, const ExternalFile& external) {
   }
   const std::uintmax_t size = fs::is_regular_file(data, error) ? fs::file_size(data, error) : 0;
   if (error || size < external.end) {
-    damaged(fmt::format("its data '{}' has {} bytes, {} are needed; it is cut, or belongs to another model", location,
-                        size, external.end));
+    damaged(fmt::format("its data '{}' has {} bytes, {} are needed; it is cut, or belongs to another model",
+                        location, size, external.end));
   }
 }
 

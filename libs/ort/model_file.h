@@ -13,8 +13,8 @@
 
 namespace samlet::ort {
 
-/// An input or output as the file declares it. -1 is a dimension without a fixed value; no dtype means one that
-/// samlet has no use for (string, complex, sequence).
+/// An input or output as the file declares it. -1 is a dimension without a fixed value; no dtype means one
+/// that samlet has no use for (string, complex, sequence).
 struct DeclaredValue {
   std::string name;
   std::optional<DType> dtype;
@@ -23,8 +23,8 @@ struct DeclaredValue {
 
 /// A piece of an external data file that an initializer lies in.
 struct ExternalFile {
-  std::string location;      ///< As written in the model, relative to its folder.
-  std::uint64_t end = 0;     ///< One past the last byte that any tensor needs.
+  std::string location;   ///< As written in the model, relative to its folder.
+  std::uint64_t end = 0;  ///< One past the last byte that any tensor needs.
 };
 
 struct ModelFile {
@@ -41,10 +41,10 @@ struct ModelFile {
 /// Errors: kModelDamaged when the bytes are not an ONNX model. Thread-safe.
 [[nodiscard]] ModelFile parse_model_file(std::span<const std::uint8_t> bytes);
 
-/// Maps and parses the file, then checks its external data: each file must lie in the model's folder (no "..", no
-/// absolute path, no link that leaves it except a hub cache's blob store), exist, and be long enough.
-/// Errors: kModelMissing ("sam3_decoder.onnx needs sam3_decoder.onnx.data beside it"), kModelDamaged (wanted and found
-/// size, or a location outside the folder).
+/// Maps and parses the file, then checks its external data: each file must lie in the model's folder (no
+/// "..", no absolute path, no link that leaves it except a hub cache's blob store), exist, and be long
+/// enough. Errors: kModelMissing ("sam3_decoder.onnx needs sam3_decoder.onnx.data beside it"), kModelDamaged
+/// (wanted and found size, or a location outside the folder).
 [[nodiscard]] ModelFile read_model_file(const std::filesystem::path& path);
 
 }  // namespace samlet::ort

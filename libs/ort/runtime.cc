@@ -4,7 +4,6 @@
 
 #include "libs/base/file.h"
 #include "libs/ort/api.h"
-#include "libs/ort/discover.h"
 #include "libs/ort/library.h"
 
 namespace samlet::ort {
@@ -26,10 +25,11 @@ std::unique_ptr<Runtime::Impl> start(const Library& library, const LogSink& sink
   auto mutex = std::make_shared<std::mutex>();
   auto bridge = std::make_unique<LogBridge>(sink, mutex);
   OrtEnv* raw = nullptr;
-  // In a process that has an environment of this very library already (Python's onnxruntime), this is that one, with
-  // its own logger.
+  // In a process that has an environment of this very library already (Python's onnxruntime), this is that
+  // one, with its own logger.
   check(*api,
-        api->CreateEnvWithCustomLogger(&LogBridge::write, bridge.get(), ORT_LOGGING_LEVEL_WARNING, "samlet", &raw),
+        api->CreateEnvWithCustomLogger(&LogBridge::write, bridge.get(), ORT_LOGGING_LEVEL_WARNING, "samlet",
+                                       &raw),
         "start");
   Handle<OrtEnv> env(raw, api->ReleaseEnv);
   check(*api, api->DisableTelemetryEvents(env.get()), "turn its telemetry off");
@@ -42,10 +42,12 @@ void require_same_library(const Runtime& current, const RuntimeOptions& options)
   if (options.library.empty()) return;
   const std::filesystem::path wanted = resolve_library(options.library);
   if (wanted == current.library_path()) return;
-  throw Error(ErrorCode::kDeviceUnavailable,
-              fmt::format("'{}' cannot be loaded: this process already uses the ONNX Runtime library '{}', and two in "
-                          "one process clash. Name the same one, or start another process.",
-                          path_to_utf8(wanted), path_to_utf8(current.library_path())));
+  throw Error(
+      ErrorCode::kDeviceUnavailable,
+      fmt::format(
+          "'{}' cannot be loaded: this process already uses the ONNX Runtime library '{}', and two in "
+          "one process clash. Name the same one, or start another process.",
+          path_to_utf8(wanted), path_to_utf8(current.library_path())));
 }
 
 }  // namespace
@@ -63,7 +65,7 @@ std::shared_ptr<const Runtime> Runtime::load(const RuntimeOptions& options) {
     require_same_library(*current, options);
     return current;
   }
-  const Library library = open_library(options, program_folder());
+  const Library library = open_library(options, real_places());
   log(options.log, LogLevel::kDebug,
       fmt::format("using ONNX Runtime {} at {}", library.version, path_to_utf8(library.file)));
   auto runtime = std::make_shared<const Constructible>(start(library, options.log));
@@ -71,10 +73,18 @@ std::shared_ptr<const Runtime> Runtime::load(const RuntimeOptions& options) {
   return runtime;
 }
 
-const std::filesystem::path& Runtime::library_path() const noexcept { return impl_->path; }
-std::string Runtime::library_version() const { return impl_->version; }
-int Runtime::api_version() const noexcept { return impl_->api_version; }
-int Runtime::header_api_version() noexcept { return ORT_API_VERSION; }
+const std::filesystem::path& Runtime::library_path() const noexcept {
+  return impl_->path;
+}
+std::string Runtime::library_version() const {
+  return impl_->version;
+}
+int Runtime::api_version() const noexcept {
+  return impl_->api_version;
+}
+int Runtime::header_api_version() noexcept {
+  return ORT_API_VERSION;
+}
 
 std::vector<std::string> Runtime::built_providers() const {
   const OrtApi& api = *impl_->api;

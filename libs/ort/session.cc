@@ -20,12 +20,14 @@
 namespace samlet::ort {
 namespace {
 
-/// The path that goes to ONNX Runtime. From 1.24 on it compares the real path of external data with the model's
-/// folder and refuses what lies outside, so the folder is given with its links resolved. The file's own name stays:
-/// in a hub cache the model is a link to blobs/<hash>, and its data is found by the name beside the link only.
+/// The path that goes to ONNX Runtime. From 1.24 on it compares the real path of external data with the
+/// model's folder and refuses what lies outside, so the folder is given with its links resolved. The file's
+/// own name stays: in a hub cache the model is a link to blobs/<hash>, and its data is found by the name
+/// beside the link only.
 std::filesystem::path resolved(const std::filesystem::path& model) {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::canonical(model.has_parent_path() ? model.parent_path() : ".", error);
+  const std::filesystem::path folder =
+      std::filesystem::canonical(model.has_parent_path() ? model.parent_path() : ".", error);
   return error ? model : folder / model.filename();
 }
 
@@ -34,11 +36,15 @@ ErrorCode load_error_code(const Failure& failure, Device device) {
     case ORT_NO_SUCHFILE:
     case ORT_NO_MODEL:
     case ORT_INVALID_PROTOBUF:
-    case ORT_INVALID_GRAPH: return ErrorCode::kModelDamaged;
-    case ORT_NOT_IMPLEMENTED: return ErrorCode::kModelUnsupported;
+    case ORT_INVALID_GRAPH:
+      return ErrorCode::kModelDamaged;
+    case ORT_NOT_IMPLEMENTED:
+      return ErrorCode::kModelUnsupported;
     case ORT_EP_FAIL:
-    case ORT_ENGINE_ERROR: return ErrorCode::kDeviceUnavailable;
-    default: break;
+    case ORT_ENGINE_ERROR:
+      return ErrorCode::kDeviceUnavailable;
+    default:
+      break;
   }
   // What is left is a fault that ONNX Runtime met on the way. On the CPU only the model can be its cause.
   return device == Device::kCpu ? ErrorCode::kModelDamaged : ErrorCode::kDeviceUnavailable;
@@ -78,7 +84,8 @@ ValueInfo describe(const OrtApi& api, std::string name, const OrtTypeInfo* type)
   const auto dtype = dtype_of(element);
   if (!dtype) {
     throw Error(ErrorCode::kModelUnsupported,
-                fmt::format("'{}' is not a tensor of numbers; the model is not one that samlet runs", printable(name)));
+                fmt::format("'{}' is not a tensor of numbers; the model is not one that samlet runs",
+                            printable(name)));
   }
   return {std::move(name), *dtype, shape_of(api, tensor)};
 }
@@ -110,13 +117,14 @@ bool accepts(const Shape& declared, const Shape& given) {
                     [](std::int64_t want, std::int64_t have) { return want < 0 || want == have; });
 }
 
-/// Sets a run's terminate flag when a cancel token is set. ONNX Runtime has no callback to ask, so a thread looks at
-/// the token; it costs some tens of microseconds a run.
+/// Sets a run's terminate flag when a cancel token is set. ONNX Runtime has no callback to ask, so a thread
+/// looks at the token; it costs some tens of microseconds a run.
 class CancelWatch {
  public:
   CancelWatch(const OrtApi& api, OrtRunOptions* options, const CancelToken& cancel) {
     try {
-      thread_ = std::jthread([&api, options, cancel](const std::stop_token& done) { watch(api, options, cancel, done); });
+      thread_ = std::jthread(
+          [&api, options, cancel](const std::stop_token& done) { watch(api, options, cancel, done); });
     } catch (const std::system_error&) {
       // No more threads to be had: the run goes on and cannot be stopped in its middle.
       return;
@@ -146,8 +154,8 @@ class CancelWatch {
 
 struct Session::Impl {
   std::shared_ptr<const Runtime> runtime;
-  std::string name;                   // for messages
-  std::unique_ptr<LogBridge> log;     // before the session, which writes to it until it is gone
+  std::string name;                // for messages
+  std::unique_ptr<LogBridge> log;  // before the session, which writes to it until it is gone
   Handle<OrtSession> session;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
@@ -159,21 +167,24 @@ struct Session::Impl {
   void check_feed(const ValueInfo& input, const TensorView& given) const {
     if (given.dtype() == input.dtype && accepts(input.shape, given.shape())) return;
     throw misuse(fmt::format("the input '{}' takes {} {}, was given {} {}", printable(input.name),
-                             samlet::name_of(input.dtype), to_string(input.shape), samlet::name_of(given.dtype()),
-                             to_string(given.shape())));
+                             samlet::name_of(input.dtype), to_string(input.shape),
+                             samlet::name_of(given.dtype()), to_string(given.shape())));
   }
 
   /// Every input once, nothing else, each of the declared type and shape.
   void check_feeds(const std::vector<Feed>& feeds) const {
     for (const ValueInfo& input : inputs) {
-      const auto count = std::count_if(feeds.begin(), feeds.end(), [&](const Feed& f) { return f.name == input.name; });
+      const auto count =
+          std::count_if(feeds.begin(), feeds.end(), [&](const Feed& f) { return f.name == input.name; });
       if (count == 0) throw misuse(fmt::format("the input '{}' was not given", printable(input.name)));
       if (count > 1) throw misuse(fmt::format("the input '{}' was given twice", printable(input.name)));
     }
     for (const Feed& feed : feeds) {
-      const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const auto& i) { return i.name == feed.name; });
+      const auto input =
+          std::find_if(inputs.begin(), inputs.end(), [&](const auto& i) { return i.name == feed.name; });
       if (input == inputs.end()) {
-        throw misuse(fmt::format("there is no input '{}'; it takes {}", printable(feed.name), names_of(inputs)));
+        throw misuse(
+            fmt::format("there is no input '{}'; it takes {}", printable(feed.name), names_of(inputs)));
       }
       if ((feed.value == nullptr) == (feed.tensor == nullptr)) {
         throw misuse(fmt::format("the input '{}' needs either a value or a tensor", printable(feed.name)));
@@ -185,9 +196,11 @@ struct Session::Impl {
   void check_outputs(const std::vector<std::string>& names) const {
     if (names.empty()) throw misuse("no output was asked for");
     for (const std::string& wanted : names) {
-      const bool known = std::any_of(outputs.begin(), outputs.end(), [&](const auto& o) { return o.name == wanted; });
+      const bool known =
+          std::any_of(outputs.begin(), outputs.end(), [&](const auto& o) { return o.name == wanted; });
       if (!known) {
-        throw misuse(fmt::format("there is no output '{}'; it gives {}", printable(wanted), names_of(outputs)));
+        throw misuse(
+            fmt::format("there is no output '{}'; it gives {}", printable(wanted), names_of(outputs)));
       }
     }
   }
@@ -196,7 +209,8 @@ struct Session::Impl {
 Session::Session(std::shared_ptr<const Runtime> runtime, const std::filesystem::path& model,
                  const SessionOptions& options) {
   if (options.device == Device::kAuto) {
-    throw Error(ErrorCode::kInternal, "a session was asked for on the device 'auto'; resolve_device comes first");
+    throw Error(ErrorCode::kInternal,
+                "a session was asked for on the device 'auto'; resolve_device comes first");
   }
   // ONNX Runtime of before 1.24 would follow a location like ../../etc/passwd.
   (void)read_model_file(model);
@@ -225,8 +239,12 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
-const std::vector<ValueInfo>& Session::inputs() const noexcept { return impl_->inputs; }
-const std::vector<ValueInfo>& Session::outputs() const noexcept { return impl_->outputs; }
+const std::vector<ValueInfo>& Session::inputs() const noexcept {
+  return impl_->inputs;
+}
+const std::vector<ValueInfo>& Session::outputs() const noexcept {
+  return impl_->outputs;
+}
 
 std::vector<Value> Session::run(const std::vector<Feed>& feeds, const std::vector<std::string>& outputs,
                                 const CancelToken& cancel) const {
@@ -251,6 +269,9 @@ std::vector<Value> Session::run(const std::vector<Feed>& feeds, const std::vecto
   OrtRunOptions* raw_options = nullptr;
   check(api, api.CreateRunOptions(&raw_options), "make run options");
   const Handle<OrtRunOptions> options(raw_options, api.ReleaseRunOptions);
+  // What makes a run fail comes back with its status; as a log line it would be said twice, and a cancelled
+  // run would look like a fault.
+  check(api, api.RunOptionsSetRunLogSeverityLevel(raw_options, ORT_LOGGING_LEVEL_FATAL), "take a log level");
   std::vector<OrtValue*> results(outputs.size(), nullptr);
   OrtStatus* status = nullptr;
   {

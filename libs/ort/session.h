@@ -1,5 +1,5 @@
-// ONNX Runtime behind one door: the library is loaded with dlopen, its C API is reached only from this folder, and
-// nothing of its header shows here.
+// ONNX Runtime behind one door: the library is loaded with dlopen, its C API is reached only from this
+// folder, and nothing of its header shows here.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,20 @@ namespace samlet::ort {
 struct RuntimeOptions {
   /// The library file, or a folder that holds it. When set, nothing else is tried.
   std::filesystem::path library;
-  /// Folders to try in order when `library` is empty, after the folder of the running program (and its ../lib) and
-  /// before the system's own search. The library never reads the environment; an application passes what it read
-  /// (for example site-packages of $VIRTUAL_ENV).
+  /// Folders to try in order when `library` is empty, after the folder of the running program (and its
+  /// ../lib) and before the system's own search. The library never reads the environment; an application
+  /// passes what it read (for example site-packages of $VIRTUAL_ENV; see discover.h). Relative folders are
+  /// left out.
   std::vector<std::filesystem::path> search;
   LogSink log;
 };
 
-/// The loaded library with its one environment. Process-wide: while one is held, a call that names the same library,
-/// or none, shares it (its log sink included). Thread-safe.
+/// The loaded library with its one environment. Process-wide: while one is held, a call that names the same
+/// library, or none, shares it (its log sink included). Thread-safe.
 class Runtime {
  public:
-  /// Errors: kDeviceUnavailable when no library is found, it is too old, or another one is in use; the message lists
-  /// the places tried and what to install.
+  /// Errors: kDeviceUnavailable when no library is found, it is too old, or another one is in use; the
+  /// message lists the places tried and what to install.
   static std::shared_ptr<const Runtime> load(const RuntimeOptions& options);
 
   Runtime(const Runtime&) = delete;
@@ -48,7 +49,8 @@ class Runtime {
   [[nodiscard]] int api_version() const noexcept;
   /// The API version of the header that was compiled in.
   [[nodiscard]] static int header_api_version() noexcept;
-  /// Execution providers the library was built with, by ONNX Runtime's names. Being listed does not mean usable.
+  /// Execution providers the library was built with, by ONNX Runtime's names. Being listed does not mean
+  /// usable.
   [[nodiscard]] std::vector<std::string> built_providers() const;
 
   struct Impl;
@@ -68,8 +70,9 @@ enum class Device { kAuto, kCpu, kCuda, kCoreMl, kTensorRt, kOpenVino, kWebGpu }
 /// ONNX Runtime's name, "CPUExecutionProvider". Not for kAuto.
 [[nodiscard]] std::string_view provider_name(Device device) noexcept;
 
-/// A real one-node session on the device: nothing when it runs, otherwise the reason why it cannot be had (missing
-/// file, wanted and found CUDA or cuDNN major, not built in), in one sentence. Never throws for an unusable device.
+/// A real one-node session on the device: nothing when it runs, otherwise the reason why it cannot be had
+/// (missing file, wanted and found CUDA or cuDNN major, not built in), in one sentence. Never throws for an
+/// unusable device.
 [[nodiscard]] std::optional<std::string> probe(const Runtime& runtime, Device device);
 
 /// kAuto tries CUDA, then CoreML, then CPU. Others are probed and given back, or refused.
@@ -84,11 +87,11 @@ struct SessionOptions {
   Device device = Device::kCpu;  ///< resolved, not kAuto
   int threads = 0;               ///< within an operator; 0 = default_thread_count()
   LogSink log = {};
-  /// Where CoreML, TensorRT and OpenVINO keep what they compile; empty = no cache. None of them notices a changed
-  /// model: name the folder after the model's hash, the system's build and the options.
+  /// Where CoreML, TensorRT and OpenVINO keep what they compile; empty = no cache. None of them notices a
+  /// changed model: name the folder after the model's hash, the system's build and the options.
   std::filesystem::path cache_folder = {};
-  /// ONNX Runtime's own session configuration entries, set last ("mlas.disable_kleidiai" = "1" frees the gigabytes
-  /// that 1.24 and newer keep on ARM). Entries that a version does not know are ignored by it.
+  /// ONNX Runtime's own session configuration entries, set last ("mlas.disable_kleidiai" = "1" frees the
+  /// gigabytes that 1.24 and newer keep on ARM). Entries that a version does not know are ignored by it.
   std::map<std::string, std::string> config = {};
 };
 
@@ -117,7 +120,8 @@ class Value {
   std::unique_ptr<Impl> impl_;
 };
 
-/// An input of a call: a name and either an owned ONNX Runtime value (no copy) or memory that outlives the call.
+/// An input of a call: a name and either an owned ONNX Runtime value (no copy) or memory that outlives the
+/// call.
 struct Feed {
   std::string_view name;
   const Value* value = nullptr;
@@ -128,10 +132,11 @@ struct Feed {
 class Session {
  public:
   /// The model's file and its external data are checked first, as read_model_file does.
-  /// Errors: kModelMissing, kModelDamaged (ONNX Runtime's own text shown below ours), kModelUnsupported (an input or
-  /// output that is no tensor of numbers, an operator that the library does not have), kDeviceUnavailable,
-  /// kOutOfMemory, kInternal for kAuto.
-  Session(std::shared_ptr<const Runtime> runtime, const std::filesystem::path& model, const SessionOptions& options);
+  /// Errors: kModelMissing, kModelDamaged (ONNX Runtime's own text shown below ours), kModelUnsupported (an
+  /// input or output that is no tensor of numbers, an operator that the library does not have),
+  /// kDeviceUnavailable, kOutOfMemory, kInternal for kAuto.
+  Session(std::shared_ptr<const Runtime> runtime, const std::filesystem::path& model,
+          const SessionOptions& options);
   ~Session();
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -140,9 +145,10 @@ class Session {
   [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
 
   /// Runs the graph and returns the named outputs in the given order, in CPU memory.
-  /// Errors: kInternal for a name, type or shape the graph does not take; kOutOfMemory; kCancelled when the token is
-  /// set while it runs (checked by ONNX Runtime between nodes).
-  [[nodiscard]] std::vector<Value> run(const std::vector<Feed>& feeds, const std::vector<std::string>& outputs,
+  /// Errors: kInternal for a name, type or shape the graph does not take; kOutOfMemory; kCancelled when the
+  /// token is set while it runs (checked by ONNX Runtime between nodes).
+  [[nodiscard]] std::vector<Value> run(const std::vector<Feed>& feeds,
+                                       const std::vector<std::string>& outputs,
                                        const CancelToken& cancel = {}) const;
 
  private:

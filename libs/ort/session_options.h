@@ -6,7 +6,8 @@
 namespace samlet::ort {
 
 /// The options without a provider. `bridge` must outlive the sessions made with them. Errors: kInternal.
-[[nodiscard]] Handle<OrtSessionOptions> make_session_options(const Runtime& runtime, const SessionOptions& options,
+[[nodiscard]] Handle<OrtSessionOptions> make_session_options(const Runtime& runtime,
+                                                             const SessionOptions& options,
                                                              LogBridge& bridge);
 
 /// Adds the provider of options.device; gives back why it cannot be had. Errors: kInternal.

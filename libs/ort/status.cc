@@ -15,9 +15,13 @@ std::optional<Failure> take_failure(const OrtApi& api, OrtStatus* status) {
 
 bool says_out_of_memory(std::string_view text) {
   // The C++ exception, the CPU and device arenas, CUDA's error 2, cuBLAS and cuDNN.
-  constexpr std::array<std::string_view, 7> kWays{
-      "bad_alloc",     "bad allocation",       "Failed to allocate memory",     "out of memory",
-      "Out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED"};
+  constexpr std::array<std::string_view, 7> kWays{"bad_alloc",
+                                                  "bad allocation",
+                                                  "Failed to allocate memory",
+                                                  "out of memory",
+                                                  "Out of memory",
+                                                  "CUBLAS_STATUS_ALLOC_FAILED",
+                                                  "CUDNN_STATUS_ALLOC_FAILED"};
   for (const std::string_view way : kWays) {
     if (text.find(way) != std::string_view::npos) return true;
   }

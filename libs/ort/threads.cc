@@ -39,9 +39,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
 
-/// Processors that "quota" microseconds in each "period" amount to, rounded up; nothing for "max", -1 and nonsense.
+/// Processors that "quota" microseconds in each "period" amount to, rounded up; nothing for "max", -1 and
+/// nonsense.
 std::optional<int> processors(std::string_view quota_text, std::string_view period_text) {
   const auto number = [](std::string_view text) {
     std::int64_t value = 0;
@@ -77,8 +80,8 @@ int cut(int count, const fs::path& mount, std::string_view group, Quota quota) {
   if (!inside.empty() && *inside.begin() == "..") inside.clear();
   for (;;) {
     if (const auto limit = quota(mount / inside)) count = std::min(count, *limit);
-    // In a container without a namespace of its own the path names groups that are not mounted; walking up ends at
-    // the mount point, which is the container's group.
+    // In a container without a namespace of its own the path names groups that are not mounted; walking up
+    // ends at the mount point, which is the container's group.
     if (inside.empty()) return count;
     inside = inside.parent_path();
   }
@@ -126,6 +129,8 @@ int thread_count(int allowed, const fs::path& root) {
   return std::max(1, count);
 }
 
-int default_thread_count() { return thread_count(allowed_processors(), "/"); }
+int default_thread_count() {
+  return thread_count(allowed_processors(), "/");
+}
 
 }  // namespace samlet::ort

@@ -72,15 +72,15 @@ Handle<OrtValue> borrow(const OrtApi& api, const TensorView& view) {
   OrtMemoryInfo* raw_memory = nullptr;
   check(api, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &raw_memory), "describe memory");
   const Handle<OrtMemoryInfo> memory(raw_memory, api.ReleaseMemoryInfo);
-  // The C API has one call for memory that is read and memory that is written; inputs are only read. An empty tensor
-  // may have no address, which the call does not take.
+  // The C API has one call for memory that is read and memory that is written; inputs are only read. An empty
+  // tensor may have no address, which the call does not take.
   static constexpr std::byte kNothing{};
   const std::byte* data = view.bytes().empty() ? &kNothing : view.bytes().data();
   OrtValue* value = nullptr;
   check(api,
         api.CreateTensorWithDataAsOrtValue(memory.get(), const_cast<std::byte*>(data), view.bytes().size(),
-                                           view.shape().data(), view.shape().size(), element_type_of(view.dtype()),
-                                           &value),
+                                           view.shape().data(), view.shape().size(),
+                                           element_type_of(view.dtype()), &value),
         "take an input");
   return {value, api.ReleaseValue};
 }
@@ -102,8 +102,8 @@ Value adopt(std::shared_ptr<const Runtime> runtime, Handle<OrtValue> value, std:
   check(api, api.GetTensorMutableData(value.get(), &data), "show an output");
   const std::size_t bytes = *count * size_of(*dtype);
   return Value(std::make_unique<Value::Impl>(Value::Impl{std::move(runtime), std::move(value), *dtype,
-                                                         std::move(shape), static_cast<const std::byte*>(data),
-                                                         bytes}));
+                                                         std::move(shape),
+                                                         static_cast<const std::byte*>(data), bytes}));
 }
 
 Value::Value(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -23,10 +23,12 @@ struct Value::Impl {
 /// Dimensions of a type or a value; -1 where they are free. Errors: kInternal.
 [[nodiscard]] Shape shape_of(const OrtApi& api, const OrtTensorTypeAndShapeInfo* info);
 
-/// An OrtValue that reads the view's memory; nothing is copied. The memory must outlive it. Errors: kInternal.
+/// An OrtValue that reads the view's memory; nothing is copied. The memory must outlive it. Errors:
+/// kInternal.
 [[nodiscard]] Handle<OrtValue> borrow(const OrtApi& api, const TensorView& view);
 
 /// Takes over a result. Errors: kInternal when it is no tensor of numbers in CPU memory.
-[[nodiscard]] Value adopt(std::shared_ptr<const Runtime> runtime, Handle<OrtValue> value, std::string_view name);
+[[nodiscard]] Value adopt(std::shared_ptr<const Runtime> runtime, Handle<OrtValue> value,
+                          std::string_view name);
 
 }  // namespace samlet::ort

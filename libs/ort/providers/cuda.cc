@@ -17,16 +17,15 @@ std::optional<Failure> append_cuda(const ProviderContext& context) {
       // Doubling would take the next power of two of a budget that other programs share.
       "kSameAsRequested",
       // EXHAUSTIVE, the default, times every algorithm at the first run of each new shape: many seconds.
-      "HEURISTIC",
-      "1",
+      "HEURISTIC", "1",
       // TF32 keeps 10 bits of a mantissa: far outside of the bounds on scores and boxes.
       "0"};
   if (auto failure = take_failure(
           api, api.UpdateCUDAProviderOptions(options.get(), kKeys.data(), kValues.data(), kKeys.size()))) {
     return failure;
   }
-  return take_failure(api,
-                      api.SessionOptionsAppendExecutionProvider_CUDA_V2(context.session_options, options.get()));
+  return take_failure(
+      api, api.SessionOptionsAppendExecutionProvider_CUDA_V2(context.session_options, options.get()));
 }
 
 }  // namespace samlet::ort

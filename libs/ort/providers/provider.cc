@@ -24,14 +24,20 @@ struct OwnLibrary {
 OwnLibrary own_library(Device device) {
   constexpr std::string_view kGpu = "the build of ONNX Runtime for NVIDIA GPUs (PyPI: onnxruntime-gpu)";
   switch (device) {
-    case Device::kCuda: return {"libonnxruntime_providers_cuda.so", kGpu};
-    case Device::kTensorRt: return {"libonnxruntime_providers_tensorrt.so", kGpu};
+    case Device::kCuda:
+      return {"libonnxruntime_providers_cuda.so", kGpu};
+    case Device::kTensorRt:
+      return {"libonnxruntime_providers_tensorrt.so", kGpu};
     case Device::kOpenVino:
-      return {"libonnxruntime_providers_openvino.so", "Intel's build of ONNX Runtime (PyPI: onnxruntime-openvino)"};
-    case Device::kCoreMl: return {"", "ONNX Runtime for macOS"};
-    case Device::kWebGpu: return {"", "a build of ONNX Runtime with WebGPU (npm: onnxruntime-node)"};
+      return {"libonnxruntime_providers_openvino.so",
+              "Intel's build of ONNX Runtime (PyPI: onnxruntime-openvino)"};
+    case Device::kCoreMl:
+      return {"", "ONNX Runtime for macOS"};
+    case Device::kWebGpu:
+      return {"", "a build of ONNX Runtime with WebGPU (npm: onnxruntime-node)"};
     case Device::kAuto:
-    case Device::kCpu: break;
+    case Device::kCpu:
+      break;
   }
   return {"", "ONNX Runtime"};
 }
@@ -47,21 +53,29 @@ std::optional<Failure> append_by_name(const ProviderContext& context, const char
     values.push_back(value.c_str());
   }
   const OrtApi& api = *context.runtime.api;
-  return take_failure(api, api.SessionOptionsAppendExecutionProvider(context.session_options, name, keys.data(),
-                                                                     values.data(), keys.size()));
+  return take_failure(api, api.SessionOptionsAppendExecutionProvider(
+                               context.session_options, name, keys.data(), values.data(), keys.size()));
 }
 
 std::optional<Failure> append_provider(Device device, const ProviderContext& context) {
   switch (device) {
-    case Device::kCpu: return append_cpu(context);
-    case Device::kCuda: return append_cuda(context);
-    case Device::kCoreMl: return append_coreml(context);
-    case Device::kTensorRt: return append_tensorrt(context);
-    case Device::kOpenVino: return append_openvino(context);
-    case Device::kWebGpu: return append_webgpu(context);
-    case Device::kAuto: break;
+    case Device::kCpu:
+      return append_cpu(context);
+    case Device::kCuda:
+      return append_cuda(context);
+    case Device::kCoreMl:
+      return append_coreml(context);
+    case Device::kTensorRt:
+      return append_tensorrt(context);
+    case Device::kOpenVino:
+      return append_openvino(context);
+    case Device::kWebGpu:
+      return append_webgpu(context);
+    case Device::kAuto:
+      break;
   }
-  throw Error(ErrorCode::kInternal, "a session was asked for on the device 'auto'; resolve_device comes first");
+  throw Error(ErrorCode::kInternal,
+              "a session was asked for on the device 'auto'; resolve_device comes first");
 }
 
 std::optional<std::string> missing_reason(Device device, const std::filesystem::path& library,
@@ -69,7 +83,8 @@ std::optional<std::string> missing_reason(Device device, const std::filesystem::
   if (device == Device::kCpu) return std::nullopt;
   const OwnLibrary own = own_library(device);
   if (!contains(built, provider_name(device))) {
-    const std::string part = own.file.empty() ? std::string() : fmt::format(" and has no {} beside it", own.file);
+    const std::string part =
+        own.file.empty() ? std::string() : fmt::format(" and has no {} beside it", own.file);
     return fmt::format("the ONNX Runtime library {} was built without {}{}; {} has it", path_to_utf8(library),
                        provider_name(device), part, own.package);
   }
@@ -77,6 +92,8 @@ std::optional<std::string> missing_reason(Device device, const std::filesystem::
   return own.file.empty() ? std::nullopt : provider_library_problem(library, own.file, own.package);
 }
 
-bool is_tested(Device device) noexcept { return device == Device::kCpu; }
+bool is_tested(Device device) noexcept {
+  return device == Device::kCpu;
+}
 
 }  // namespace samlet::ort

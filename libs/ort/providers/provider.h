@@ -35,8 +35,8 @@ using ProviderOption = std::pair<std::string, std::string>;
 /// Adds the device's provider. Errors: kInternal for kAuto.
 [[nodiscard]] std::optional<Failure> append_provider(Device device, const ProviderContext& context);
 
-/// Why the device cannot be had, as far as the library's own list and the files beside it tell, in one sentence;
-/// nothing when only a real session can tell more. `built` is Runtime::built_providers().
+/// Why the device cannot be had, as far as the library's own list and the files beside it tell, in one
+/// sentence; nothing when only a real session can tell more. `built` is Runtime::built_providers().
 [[nodiscard]] std::optional<std::string> missing_reason(Device device, const std::filesystem::path& library,
                                                         const std::vector<std::string>& built);
 

@@ -46,8 +46,8 @@ struct Dependency {
   std::string_view stem;
   std::string_view title;
 };
-constexpr std::array<Dependency, 3> kDependencies{{{"libcudart", "CUDA"}, {"libcudnn", "cuDNN"},
-                                                   {"libnvinfer", "TensorRT"}}};
+constexpr std::array<Dependency, 3> kDependencies{
+    {{"libcudart", "CUDA"}, {"libcudnn", "cuDNN"}, {"libnvinfer", "TensorRT"}}};
 
 }  // namespace
 

@@ -21,8 +21,8 @@ std::optional<Failure> append_tensorrt(const ProviderContext& context) {
           api, api.UpdateTensorRTProviderOptions(options.get(), keys.data(), values.data(), keys.size()))) {
     return failure;
   }
-  if (auto failure = take_failure(
-          api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(context.session_options, options.get()))) {
+  if (auto failure = take_failure(api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(
+                                           context.session_options, options.get()))) {
     return failure;
   }
   // TensorRT leaves nodes that it does not take to the next provider, which should not be the CPU.
