@@ -13,7 +13,9 @@ endif()
 if(SAMLET_WARNINGS_AS_ERRORS)
   target_compile_options(samlet_compile_rules INTERFACE -Werror)
 endif()
+set(SAMLET_IS_SANITIZED 0)
 if(SAMLET_SANITIZE)
+  set(SAMLET_IS_SANITIZED 1)
   add_compile_options(-fsanitize=${SAMLET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SAMLET_SANITIZE})
 endif()
@@ -52,7 +54,7 @@ function(samlet_test name)
   target_compile_definitions(${name} PRIVATE
     SAMLET_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SAMLET_BINARY_DIR="${PROJECT_BINARY_DIR}"
     SAMLET_ORT_LIBRARY_DIR="${SAMLET_ORT_LIBRARY_DIR}"
-    SAMLET_SANITIZED=$<BOOL:${SAMLET_SANITIZE}>)
+    SAMLET_SANITIZED=${SAMLET_IS_SANITIZED})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main samlet_compile_rules)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
