@@ -47,18 +47,21 @@ std::string describe_graph(const fs::path& path) {
     inputs += fmt::format("{}'{}' {} {}", inputs.empty() ? "" : ", ", input.name,
                           input.dtype ? name_of(*input.dtype) : "(other type)", to_string(input.shape));
   }
-  return fmt::format("its '{}' takes {}, but a SAM 3 image encoder (sam3_image_encoder.onnx) takes 'image' u8 [3, S, S]",
-                     path_to_utf8(path.filename()), inputs.empty() ? "nothing" : inputs);
+  return fmt::format(
+      "its '{}' takes {}, but a SAM 3 image encoder (sam3_image_encoder.onnx) takes 'image' u8 [3, S, S]",
+      path_to_utf8(path.filename()), inputs.empty() ? "nothing" : inputs);
 }
 
 [[noreturn]] void refuse_folder(const fs::path& folder) {
   const auto graphs = graphs_in(folder);
   const std::string name = path_to_utf8(folder);
   if (graphs.empty()) {
-    throw Error(ErrorCode::kModelMissing,
-                fmt::format("'{}' holds no model: there is no sam3_image_encoder.onnx in it. Give the folder that holds the "
-                            "SAM 3 graphs",
-                            name));
+    throw Error(
+        ErrorCode::kModelMissing,
+        fmt::format(
+            "'{}' holds no model: there is no sam3_image_encoder.onnx in it. Give the folder that holds the "
+            "SAM 3 graphs",
+            name));
   }
   throw Error(ErrorCode::kModelUnsupported,
               fmt::format("'{}' is not a SAM 3 export: {}", name, describe_graph(graphs.front())));
@@ -72,16 +75,20 @@ void require_folder(const fs::path& folder) {
                 fmt::format("the model folder '{}' does not exist; check the path", path_to_utf8(folder)));
   }
   if (!fs::is_directory(status)) {
-    throw Error(ErrorCode::kModelMissing,
-                fmt::format("'{}' is a file; give the folder that holds the SAM 3 graphs", path_to_utf8(folder)));
+    throw Error(
+        ErrorCode::kModelMissing,
+        fmt::format("'{}' is a file; give the folder that holds the SAM 3 graphs", path_to_utf8(folder)));
   }
 }
 
 }  // namespace
 
-std::span<const Family> families() noexcept { return kFamilies; }
+std::span<const Family> families() noexcept {
+  return kFamilies;
+}
 
-std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const fs::path& folder, const ModelOptions& options) {
+std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const fs::path& folder,
+                                                         const ModelOptions& options) {
   (void)ort::device_from_name(options.device);
   require_folder(folder);
   for (const Family& family : families()) {

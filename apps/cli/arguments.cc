@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
 #include "samlet/error.h"
@@ -33,7 +33,8 @@ double parse_number(std::string_view text, const std::string& whole) {
   double value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc() || end != text.data() + text.size()) {
-    throw Error(ErrorCode::kPromptInvalid, fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", whole));
+    throw Error(ErrorCode::kPromptInvalid,
+                fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", whole));
   }
   return value;
 }
@@ -45,7 +46,8 @@ Box parse_box(const std::string& text) {
     const std::size_t comma = rest.find(',');
     const bool last = i + 1 == corners.size();
     if (last != (comma == std::string_view::npos)) {
-      throw Error(ErrorCode::kPromptInvalid, fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", text));
+      throw Error(ErrorCode::kPromptInvalid,
+                  fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", text));
     }
     corners[i] = parse_number(rest.substr(0, comma), text);
     if (!last) rest.remove_prefix(comma + 1);
@@ -77,16 +79,22 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vec
 }
 
 void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
-  add_repeatable(command, "--text,-t", run.texts, "What to look for; repeat for several phrases")->type_name("PHRASE");
-  add_repeatable(command, "--box,-b", raw.boxes, "Find what looks like this: x1,y1,x2,y2 in pixels")->type_name("BOX");
-  add_repeatable(command, "--negative-box", raw.negative_boxes, "Leave out what looks like this")->type_name("BOX");
+  add_repeatable(command, "--text,-t", run.texts, "What to look for; repeat for several phrases")
+      ->type_name("PHRASE");
+  add_repeatable(command, "--box,-b", raw.boxes, "Find what looks like this: x1,y1,x2,y2 in pixels")
+      ->type_name("BOX");
+  add_repeatable(command, "--negative-box", raw.negative_boxes, "Leave out what looks like this")
+      ->type_name("BOX");
   command.add_flag("--normalized", run.normalized, "Boxes are fractions of the picture, 0 to 1");
-  command.add_option("--threshold", run.threshold, "Give instances with a score above this")->capture_default_str();
+  command.add_option("--threshold", run.threshold, "Give instances with a score above this")
+      ->capture_default_str();
 }
 
 void define_outputs(CLI::App& command, RunArguments& run) {
-  command.add_option("--out,-o", run.out, "File or folder for the overlay, or - for standard output")->type_name("PATH");
-  command.add_flag("--json", run.json, "Print the result as JSON, one line a picture; no overlay unless --out is given");
+  command.add_option("--out,-o", run.out, "File or folder for the overlay, or - for standard output")
+      ->type_name("PATH");
+  command.add_flag("--json", run.json,
+                   "Print the result as JSON, one line a picture; no overlay unless --out is given");
   command.add_flag("--overwrite", run.overwrite, "Replace outputs that exist");
 }
 
@@ -100,7 +108,8 @@ void define_runtime(CLI::App& command, RunArguments& run) {
   command.add_option("--max-pixels", run.max_pixels, "The most pixels a picture may have")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--ort-library", run.runtime_library, "The ONNX Runtime library or its folder")->type_name("PATH");
+  command.add_option("--ort-library", run.runtime_library, "The ONNX Runtime library or its folder")
+      ->type_name("PATH");
 }
 
 void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
@@ -126,7 +135,9 @@ void define_doctor(CLI::App& app, DoctorArguments& doctor) {
 void define_tokens(CLI::App& app, TokensArguments& tokens) {
   CLI::App* command = app.add_subcommand("tokens", "Print the token ids of a phrase, start and end included");
   command->add_option("text", tokens.text, "The phrase")->required()->type_name("TEXT");
-  command->add_option("--context", tokens.context, "The most ids")->check(CLI::Range(2, 4096))->capture_default_str();
+  command->add_option("--context", tokens.context, "The most ids")
+      ->check(CLI::Range(2, 4096))
+      ->capture_default_str();
 }
 
 RunArguments finish_run(RunArguments run, const RawRun& raw) {
@@ -150,7 +161,8 @@ RunArguments finish_run(RunArguments run, const RawRun& raw) {
 }  // namespace
 
 Arguments parse_arguments(int argc, const char* const* argv) {
-  CLI::App app{"Segment every thing in a picture that matches a phrase or a box, with Meta's SAM 3, on this machine."};
+  CLI::App app{
+      "Segment every thing in a picture that matches a phrase or a box, with Meta's SAM 3, on this machine."};
   app.name("samlet");
   app.set_help_all_flag("--help-all", "Help for every command");
   app.set_version_flag("--version", fmt::format("samlet {}", version()));
@@ -172,7 +184,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return PrintArguments{fmt::format("samlet {}\n", version())};
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));
   }
   if (app.got_subcommand("run")) return finish_run(std::move(run), raw);
   if (app.got_subcommand("doctor")) return doctor;

@@ -16,7 +16,9 @@ Arguments parse(std::initializer_list<const char*> words) {
   return parse_arguments(static_cast<int>(argv.size()), argv.data());
 }
 
-RunArguments parse_run(std::initializer_list<const char*> words) { return std::get<RunArguments>(parse(words)); }
+RunArguments parse_run(std::initializer_list<const char*> words) {
+  return std::get<RunArguments>(parse(words));
+}
 
 ErrorCode refusal(std::initializer_list<const char*> words, std::string* message = nullptr) {
   try {
@@ -30,14 +32,15 @@ ErrorCode refusal(std::initializer_list<const char*> words, std::string* message
 }
 
 TEST(Arguments, PicturesMayBeNamedBothWays) {
-  const auto run = parse_run({"run", "./m", "a.jpg", "b.jpg", "--image", "c.png", "-i", "-dash.png", "--text", "dog"});
+  const auto run =
+      parse_run({"run", "./m", "a.jpg", "b.jpg", "--image", "c.png", "-i", "-dash.png", "--text", "dog"});
   EXPECT_EQ(run.model, "./m");
   EXPECT_EQ(run.pictures, (std::vector<std::string>{"a.jpg", "b.jpg", "c.png", "-dash.png"}));
 }
 
 TEST(Arguments, RepeatableOptionsTakeOneWordEach) {
-  const auto run = parse_run({"run", "--text", "dog", "--text", "red ball", "./m", "--box", "1,2,3,4", "a.jpg",
-                              "--negative-box", "5, 6, 7.5, 8e0"});
+  const auto run = parse_run({"run", "--text", "dog", "--text", "red ball", "./m", "--box", "1,2,3,4",
+                              "a.jpg", "--negative-box", "5, 6, 7.5, 8e0"});
   EXPECT_EQ(run.texts, (std::vector<std::string>{"dog", "red ball"}));
   EXPECT_EQ(run.pictures, std::vector<std::string>{"a.jpg"});
   ASSERT_EQ(run.boxes.size(), 2U);
@@ -48,7 +51,8 @@ TEST(Arguments, RepeatableOptionsTakeOneWordEach) {
 }
 
 TEST(Arguments, TextIsTakenAsItStands) {
-  const auto run = parse_run({"run", "./m", "a.jpg", "--text", "a,b [c] %x", "--text", "-not-an-option", "--text", ""});
+  const auto run =
+      parse_run({"run", "./m", "a.jpg", "--text", "a,b [c] %x", "--text", "-not-an-option", "--text", ""});
   EXPECT_EQ(run.texts, (std::vector<std::string>{"a,b [c] %x", "-not-an-option", ""}));
 }
 
@@ -85,7 +89,8 @@ TEST(Arguments, EverythingElseIsRefusedWithAWayOn) {
 }
 
 TEST(Arguments, ABoxIsFourNumbers) {
-  for (const char* bad : {"", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1,2,3,", "1;2;3;4", "0x1,2,3,4", "1 2,2,3,4", ",,,"}) {
+  for (const char* bad :
+       {"", "1,2,3", "1,2,3,4,5", "a,b,c,d", "1,2,3,", "1;2;3;4", "0x1,2,3,4", "1 2,2,3,4", ",,,"}) {
     EXPECT_EQ(refusal({"run", "./m", "a.jpg", "--box", bad}), ErrorCode::kPromptInvalid) << bad;
   }
 }
@@ -93,7 +98,8 @@ TEST(Arguments, ABoxIsFourNumbers) {
 TEST(Arguments, HelpAndVersionAreOnlyPrinted) {
   EXPECT_EQ(std::get<PrintArguments>(parse({"--version"})).text, std::string("samlet ") + version() + "\n");
   EXPECT_NE(std::get<PrintArguments>(parse({"--help"})).text.find("doctor"), std::string::npos);
-  EXPECT_NE(std::get<PrintArguments>(parse({"run", "--help"})).text.find("--negative-box"), std::string::npos);
+  EXPECT_NE(std::get<PrintArguments>(parse({"run", "--help"})).text.find("--negative-box"),
+            std::string::npos);
 }
 
 TEST(Arguments, TokensTakesThePhraseAsItStands) {

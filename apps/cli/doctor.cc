@@ -23,7 +23,8 @@ bool is_built_in(const std::vector<std::string>& built, ort::Device device) {
   return std::find(built.begin(), built.end(), ort::provider_name(device)) != built.end();
 }
 
-std::string device_line(const ort::Runtime& runtime, const std::vector<std::string>& built, ort::Device device) {
+std::string device_line(const ort::Runtime& runtime, const std::vector<std::string>& built,
+                        ort::Device device) {
   // The probe is asked only of what is built in: a session on it is the proof, being listed is not.
   std::string state = "not in this library";
   if (is_built_in(built, device)) {
@@ -39,10 +40,12 @@ std::string other_libraries(const RuntimeSearch& search, const ort::Runtime& run
   std::error_code ignored;
   for (const ort::FoundLibrary& found : ort::find_libraries(search.search, search.library_path)) {
     if (std::filesystem::equivalent(found.file, runtime.library_path(), ignored)) continue;
-    text += fmt::format("  {} ({})\n", path_to_utf8(found.file), found.version.empty() ? "version unknown" : found.version);
+    text += fmt::format("  {} ({})\n", path_to_utf8(found.file),
+                        found.version.empty() ? "version unknown" : found.version);
   }
   if (text.empty()) return text;
-  return fmt::format("\nOther ONNX Runtime libraries on the search path, not used (name one with --ort-library):\n{}", text);
+  return fmt::format(
+      "\nOther ONNX Runtime libraries on the search path, not used (name one with --ort-library):\n{}", text);
 }
 
 }  // namespace
@@ -54,8 +57,8 @@ int doctor(const DoctorArguments& arguments, Terminal& terminal) {
   const RuntimeSearch search = runtime_search(arguments.runtime_library);
   const auto runtime = ort::Runtime::load({search.library, search.search, terminal.log_sink()});
   terminal.print(fmt::format("ONNX Runtime {} at {}\n  API {} in use; built with the header of API {}\n",
-                             runtime->library_version(), path_to_utf8(runtime->library_path()), runtime->api_version(),
-                             ort::Runtime::header_api_version()));
+                             runtime->library_version(), path_to_utf8(runtime->library_path()),
+                             runtime->api_version(), ort::Runtime::header_api_version()));
   terminal.print(fmt::format("Processors that may be used: {}\n\nDevices\n", ort::default_thread_count()));
   const auto built = runtime->built_providers();
   for (const ort::Device device : kDevices) terminal.print(device_line(*runtime, built, device));

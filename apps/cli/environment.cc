@@ -21,7 +21,8 @@ RuntimeSearch runtime_search(const std::string& flag) {
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string prefix = variable(name);
     if (prefix.empty()) continue;
-    for (auto& folder : ort::python_site_packages(path_from_utf8(prefix))) found.search.push_back(std::move(folder));
+    for (auto& folder : ort::python_site_packages(path_from_utf8(prefix)))
+      found.search.push_back(std::move(folder));
   }
   found.library_path = variable("LD_LIBRARY_PATH");
   return found;

@@ -1,4 +1,5 @@
-// Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit code.
+// Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit
+// code.
 #include <csignal>
 #include <exception>
 #include <new>
@@ -15,7 +16,8 @@
 namespace {
 
 /// Set once before the handlers are installed; a signal handler has no other way to reach its data.
-const samlet::CancelToken* interrupted = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+const samlet::CancelToken* interrupted =
+    nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 extern "C" void on_interrupt(int signal_number) {
   interrupted->cancel();

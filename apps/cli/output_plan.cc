@@ -17,7 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string_view suffix_of(ImageFormat format) { return format == ImageFormat::kJpeg ? ".jpg" : ".png"; }
+std::string_view suffix_of(ImageFormat format) {
+  return format == ImageFormat::kJpeg ? ".jpg" : ".png";
+}
 
 ImageFormat format_of_name(const fs::path& out) {
   std::string suffix = out.extension().native();
@@ -25,9 +27,10 @@ ImageFormat format_of_name(const fs::path& out) {
                  [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
   if (suffix == ".jpg" || suffix == ".jpeg") return ImageFormat::kJpeg;
   if (suffix == ".png") return ImageFormat::kPng;
-  throw Error(ErrorCode::kUsage, fmt::format("'{}' does not say a picture format; end the name in .jpg or .png, or name an "
-                                             "existing folder",
-                                             path_to_utf8(out)));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("'{}' does not say a picture format; end the name in .jpg or .png, or name an "
+                          "existing folder",
+                          path_to_utf8(out)));
 }
 
 bool names_a_folder(const std::string& out) {
@@ -39,7 +42,8 @@ void make_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot make the folder '{}': {}", path_to_utf8(folder), failed.message()));
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot make the folder '{}': {}", path_to_utf8(folder), failed.message()));
   }
 }
 
@@ -55,12 +59,14 @@ void require_free(const fs::path& overlay, bool overwrite) {
   std::error_code failed;
   const bool exists = fs::exists(fs::symlink_status(overlay, failed));
   if (failed && failed != std::errc::no_such_file_or_directory) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_to_utf8(overlay), failed.message()));
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write '{}': {}", path_to_utf8(overlay), failed.message()));
   }
   if (exists && !overwrite) {
-    throw Error(ErrorCode::kIo,
-                fmt::format("'{}' exists already; give --overwrite to replace it, or --out to write elsewhere",
-                            path_to_utf8(overlay)));
+    throw Error(
+        ErrorCode::kIo,
+        fmt::format("'{}' exists already; give --overwrite to replace it, or --out to write elsewhere",
+                    path_to_utf8(overlay)));
   }
 }
 
@@ -71,18 +77,20 @@ void require_distinct(const std::vector<PlannedPicture>& plan) {
     if (!row.overlay) continue;
     const auto [at, is_new] = taken.try_emplace(row.overlay->lexically_normal(), row.picture);
     if (!is_new) {
-      throw Error(ErrorCode::kUsage, fmt::format("'{}' and '{}' would both be written to '{}'; run them one by one with "
-                                                 "--out",
-                                                 path_to_utf8(at->second), path_to_utf8(row.picture),
-                                                 path_to_utf8(*row.overlay)));
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("'{}' and '{}' would both be written to '{}'; run them one by one with "
+                      "--out",
+                      path_to_utf8(at->second), path_to_utf8(row.picture), path_to_utf8(*row.overlay)));
     }
   }
   for (const PlannedPicture& row : plan) {
     for (const PlannedPicture& other : plan) {
       std::error_code ignored;
       if (row.overlay && fs::equivalent(*row.overlay, other.picture, ignored)) {
-        throw Error(ErrorCode::kUsage, fmt::format("the overlay of '{}' would replace the picture '{}'; choose another --out",
-                                                   path_to_utf8(row.picture), path_to_utf8(other.picture)));
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("the overlay of '{}' would replace the picture '{}'; choose another --out",
+                                path_to_utf8(row.picture), path_to_utf8(other.picture)));
       }
     }
   }
@@ -126,12 +134,14 @@ std::vector<PlannedPicture> plan_outputs(const RunArguments& arguments) {
     throw Error(ErrorCode::kUsage, "--json and --out - both want standard output; give --out a file name");
   }
   if (arguments.pictures.size() > 1 && !arguments.out.empty() && !into_folder) {
-    throw Error(ErrorCode::kUsage, fmt::format("{} pictures cannot all be written to '{}'; name a folder, with a slash at the "
-                                               "end",
-                                               arguments.pictures.size(), arguments.out));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} pictures cannot all be written to '{}'; name a folder, with a slash at the "
+                            "end",
+                            arguments.pictures.size(), arguments.out));
   }
   std::vector<PlannedPicture> plan;
-  for (const std::string& picture : arguments.pictures) plan.push_back(plan_one(arguments, picture, into_folder));
+  for (const std::string& picture : arguments.pictures)
+    plan.push_back(plan_one(arguments, picture, into_folder));
   require_distinct(plan);
   for (const PlannedPicture& row : plan) {
     if (row.overlay) require_free(*row.overlay, arguments.overwrite);

@@ -28,7 +28,9 @@ class OutputPlan : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  static void write(const fs::path& name, std::string_view content) { std::ofstream(name, std::ios::binary) << content; }
+  static void write(const fs::path& name, std::string_view content) {
+    std::ofstream(name, std::ios::binary) << content;
+  }
 
   static ErrorCode refusal(const RunArguments& arguments) {
     try {

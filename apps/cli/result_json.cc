@@ -12,10 +12,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Rounded to what the numbers carry, so that a float does not print as 0.9227830171585083.
-double rounded(double value, double steps) { return std::round(value * steps) / steps; }
-double score(double value) { return rounded(value, 1e6); }
-double pixels(double value) { return rounded(value, 1e4); }
-double milliseconds(double value) { return rounded(value, 1e1); }
+double rounded(double value, double steps) {
+  return std::round(value * steps) / steps;
+}
+double score(double value) {
+  return rounded(value, 1e6);
+}
+double pixels(double value) {
+  return rounded(value, 1e4);
+}
+double milliseconds(double value) {
+  return rounded(value, 1e1);
+}
 
 template <typename T>
 Json optional(const std::optional<T>& value) {
@@ -31,7 +39,8 @@ Json instance_json(const Instance& instance, std::size_t id, std::span<const Con
   json["kind"] = "concept";
   json["score"] = score(instance.score);
   json["presence"] = instance.presence ? Json(score(*instance.presence)) : Json(nullptr);
-  json["box_xyxy"] = {pixels(instance.box.x1), pixels(instance.box.y1), pixels(instance.box.x2), pixels(instance.box.y2)};
+  json["box_xyxy"] = {pixels(instance.box.x1), pixels(instance.box.y1), pixels(instance.box.x2),
+                      pixels(instance.box.y2)};
   json["area"] = mask.area();
   json["mask"] = {{"size", {mask.height, mask.width}}, {"counts", to_coco_string(mask)}};
   return json;
@@ -39,9 +48,12 @@ Json instance_json(const Instance& instance, std::size_t id, std::span<const Con
 
 }  // namespace
 
-std::string prompt_words(const ConceptPrompt& prompt) { return prompt.text.value_or("visual"); }
+std::string prompt_words(const ConceptPrompt& prompt) {
+  return prompt.text.value_or("visual");
+}
 
-std::string result_json(const Result& result, std::span<const ConceptPrompt> prompts, const ResultContext& context) {
+std::string result_json(const Result& result, std::span<const ConceptPrompt> prompts,
+                        const ResultContext& context) {
   Json json;
   json["schema"] = 1;
   json["samlet"] = version();

@@ -23,18 +23,21 @@ TEST(ResultJson, HasTheFieldsOfSchemaOneInTheirOrder) {
   result.timings = {1.26, 2, 3, 4, 5};
   result.warnings = {"look out"};
   const std::vector<ConceptPrompt> prompts{{"dog", {}}, {"\xE7\x8B\x97", {}}};
-  const std::string text = result_json(result, prompts, {&info, "cpu", "CPUExecutionProvider", "a.png", 2, 1});
+  const std::string text =
+      result_json(result, prompts, {&info, "cpu", "CPUExecutionProvider", "a.png", 2, 1});
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  EXPECT_EQ(text, std::string(R"({"schema":1,"samlet":")") + version() +
-                      R"(","model":{"name":"mini","sha256":null,"precision":"fp32","text_encoder":"full"},)"
-                      R"("device":"cpu","provider":"CPUExecutionProvider",)"
-                      R"("image":{"path":"a.png","width":2,"height":1},)"
-                      R"("instances":[{"id":1,"prompt_index":1,"prompt":")"
-                      "\xE7\x8B\x97"
-                      R"(","kind":"concept","score":0.123457,"presence":null,"box_xyxy":[0.0,0.0,2.0,1.0],"area":1,)"
-                      R"("mask":{"size":[1,2],"counts":"11"}}],)"
-                      R"("timings_ms":{"decode":1.3,"encode":2.0,"language":3.0,"decode_masks":4.0,"write":5.0},)"
-                      R"("warnings":["look out"]})");
+  EXPECT_EQ(
+      text,
+      std::string(R"({"schema":1,"samlet":")") + version() +
+          R"(","model":{"name":"mini","sha256":null,"precision":"fp32","text_encoder":"full"},)"
+          R"("device":"cpu","provider":"CPUExecutionProvider",)"
+          R"("image":{"path":"a.png","width":2,"height":1},)"
+          R"("instances":[{"id":1,"prompt_index":1,"prompt":")"
+          "\xE7\x8B\x97"
+          R"(","kind":"concept","score":0.123457,"presence":null,"box_xyxy":[0.0,0.0,2.0,1.0],"area":1,)"
+          R"("mask":{"size":[1,2],"counts":"11"}}],)"
+          R"("timings_ms":{"decode":1.3,"encode":2.0,"language":3.0,"decode_masks":4.0,"write":5.0},)"
+          R"("warnings":["look out"]})");
 }
 
 TEST(ResultJson, NothingFoundIsAnEmptyArrayAndBoxesAloneAreVisual) {

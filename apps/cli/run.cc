@@ -15,25 +15,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A name with a slash or dot that exists is a folder; anything else is a name of the model store, which does not exist
-/// yet.
+/// A name with a slash or dot that exists is a folder; anything else is a name of the model store, which does
+/// not exist yet.
 fs::path resolve_model(const std::string& model) {
   const bool looks_like_a_path = model.find_first_of("/.") != std::string::npos;
   if (looks_like_a_path) return path_from_utf8(model);
   std::error_code ignored;
   const bool is_here = fs::is_directory(path_from_utf8(model), ignored);
-  throw Error(ErrorCode::kModelMissing,
-              is_here ? fmt::format("'{}' is a model name, and there is no model store in this version; for the folder of that "
-                                    "name write './{}'",
-                                    model, model)
-                      : fmt::format("'{}' is a model name, and there is no model store in this version; give the path of a "
-                                    "folder with SAM 3 graphs, for example ./models/{}",
-                                    model, model));
+  throw Error(
+      ErrorCode::kModelMissing,
+      is_here
+          ? fmt::format(
+                "'{}' is a model name, and there is no model store in this version; for the folder of that "
+                "name write './{}'",
+                model, model)
+          : fmt::format(
+                "'{}' is a model name, and there is no model store in this version; give the path of a "
+                "folder with SAM 3 graphs, for example ./models/{}",
+                model, model));
 }
 
 ModelOptions model_options(const RunArguments& arguments, Terminal& terminal) {
   RuntimeSearch search = runtime_search(arguments.runtime_library);
-  return {arguments.device, arguments.threads, std::move(search.library), std::move(search.search), terminal.log_sink()};
+  return {arguments.device, arguments.threads, std::move(search.library), std::move(search.search),
+          terminal.log_sink()};
 }
 
 /// True for what is wrong with one picture and says nothing of the next.
@@ -67,7 +72,8 @@ void check_without_picture(const RunArguments& arguments, const ConceptSegmenter
 int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
   terminal.set_verbosity(arguments.verbosity);
   if (arguments.json || arguments.out == "-") terminal.require_output(arguments.out == "-");
-  const auto model = open_concept_segmenter(resolve_model(arguments.model), model_options(arguments, terminal));
+  const auto model =
+      open_concept_segmenter(resolve_model(arguments.model), model_options(arguments, terminal));
   check_without_picture(arguments, *model);
   const auto plan = plan_outputs(arguments);
   if (plan.size() == 1) {
@@ -85,7 +91,8 @@ int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& ca
     }
   }
   if (failed > 0) {
-    throw Error(ErrorCode::kPartialFailure, fmt::format("{} of {} pictures failed; the others are done", failed, plan.size()));
+    throw Error(ErrorCode::kPartialFailure,
+                fmt::format("{} of {} pictures failed; the others are done", failed, plan.size()));
   }
   return 0;
 }

@@ -25,25 +25,27 @@ void draw_instances(Image& image, const Result& result, std::span<const ConceptP
   std::vector<OverlayItem> items;
   items.reserve(result.instances.size());
   for (const Instance& instance : result.instances) {
-    items.push_back({&instance.mask, instance.box,
-                     fmt::format("{} {:.2f}", printable(prompt_words(prompts[instance.prompt_index])), instance.score)});
+    items.push_back(
+        {&instance.mask, instance.box,
+         fmt::format("{} {:.2f}", printable(prompt_words(prompts[instance.prompt_index])), instance.score)});
   }
   draw_overlay(image, items);
 }
 
 /// The result as a person reads it.
-std::string summary(const Result& result, std::span<const ConceptPrompt> prompts, const PlannedPicture& planned,
-                    const Image& image, const std::string& device) {
-  std::string text = fmt::format("{} ({}x{}): {} found", path_to_utf8(planned.picture), image.width, image.height,
-                                 result.instances.size());
+std::string summary(const Result& result, std::span<const ConceptPrompt> prompts,
+                    const PlannedPicture& planned, const Image& image, const std::string& device) {
+  std::string text = fmt::format("{} ({}x{}): {} found", path_to_utf8(planned.picture), image.width,
+                                 image.height, result.instances.size());
   if (planned.overlay) text += fmt::format(" -> {}", path_to_utf8(*planned.overlay));
   const Timings& t = result.timings;
-  text += fmt::format("   {:.2f} s on {}\n", (t.decode + t.encode + t.language + t.decode_masks + t.write) / 1000, device);
+  text += fmt::format("   {:.2f} s on {}\n",
+                      (t.decode + t.encode + t.language + t.decode_masks + t.write) / 1000, device);
   for (std::size_t i = 0; i < result.instances.size(); ++i) {
     const Instance& found = result.instances[i];
     text += fmt::format("  {:>3}  {:<20}  score {:.3f}  box {:.0f},{:.0f},{:.0f},{:.0f}  area {}\n", i + 1,
-                        printable(prompt_words(prompts[found.prompt_index])), found.score, found.box.x1, found.box.y1,
-                        found.box.x2, found.box.y2, found.mask.area());
+                        printable(prompt_words(prompts[found.prompt_index])), found.score, found.box.x1,
+                        found.box.y1, found.box.x2, found.box.y2, found.mask.area());
   }
   return text;
 }
@@ -58,26 +60,27 @@ void require_fractions(const RunArguments& arguments) {
     const Box& b = exemplar.box;
     const double largest = std::max(std::max(b.x1, b.y1), std::max(b.x2, b.y2));
     if (largest > 2) {
-      throw Error(ErrorCode::kPromptInvalid,
-                  fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of the picture (0 to 1); leave --normalized out "
-                              "for pixels",
-                              b.x1, b.y1, b.x2, b.y2));
+      throw Error(ErrorCode::kPromptInvalid, fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of "
+                                                         "the picture (0 to 1); leave --normalized out "
+                                                         "for pixels",
+                                                         b.x1, b.y1, b.x2, b.y2));
     }
   }
 }
 
 class Runner {
  public:
-  Runner(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model, Terminal& terminal,
-         const CancelToken& cancel)
+  Runner(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
+         Terminal& terminal, const CancelToken& cancel)
       : planned_(planned), arguments_(arguments), model_(model), terminal_(terminal), cancel_(cancel) {}
 
   void run() {
-    const Image picture = read();
+    Image picture = read();
     std::vector<std::string> early;
     const auto prompts = check_prompts(prompts_from(arguments_, picture.width, picture.height), picture.width,
                                        picture.height, early);
-    // The output file is opened before the model: a folder that cannot be written to is found out in milliseconds.
+    // The output file is opened before the model: a folder that cannot be written to is found out in
+    // milliseconds.
     std::unique_ptr<AtomicFile> file;
     if (planned_.overlay) file = std::make_unique<AtomicFile>(*planned_.overlay, overwrite());
     terminal_.step(fmt::format("{}: encoding ...", path_to_utf8(planned_.picture)));
@@ -109,14 +112,15 @@ class Runner {
     return picture;
   }
 
-  void write_overlay(const Image& picture, std::span<const ConceptPrompt> prompts, Result& result, AtomicFile* file) {
+  /// Draws on the picture itself: a second copy of a huge one is what a machine may not have room for.
+  void write_overlay(Image& picture, std::span<const ConceptPrompt> prompts, Result& result,
+                     AtomicFile* file) {
     if (file == nullptr && !planned_.overlay_to_output) return;
     terminal_.step(fmt::format("{}: writing ...", path_to_utf8(planned_.picture)));
     const auto start = Clock::now();
-    Image overlay = picture;
-    draw_instances(overlay, result, prompts);
+    draw_instances(picture, result, prompts);
     cancel_.check();
-    const auto bytes = encode_image(overlay, planned_.format);
+    const auto bytes = encode_image(picture, planned_.format);
     if (file != nullptr) {
       file->write(bytes);
       file->commit();
@@ -131,8 +135,9 @@ class Runner {
     for (const std::string& sentence : result.warnings) terminal_.warning(sentence);
     if (arguments_.json) {
       const ModelInfo& info = model_.info();
-      terminal_.print(result_json(result, prompts, {&info, model_.device(), model_.provider(),
-                                                    path_to_utf8(planned_.picture), picture.width, picture.height}) +
+      terminal_.print(result_json(result, prompts,
+                                  {&info, model_.device(), model_.provider(), path_to_utf8(planned_.picture),
+                                   picture.width, picture.height}) +
                       "\n");
     } else if (!planned_.overlay_to_output && arguments_.verbosity != Verbosity::kQuiet) {
       terminal_.print(summary(result, prompts, planned_, picture, model_.device()));
@@ -163,8 +168,8 @@ std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments, int width
   return prompts;
 }
 
-void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model, Terminal& terminal,
-             const CancelToken& cancel) {
+void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
+             Terminal& terminal, const CancelToken& cancel) {
   Runner(planned, arguments, model, terminal, cancel).run();
 }
 

@@ -9,13 +9,13 @@
 
 namespace samlet::cli {
 
-/// Runs the prompts on one planned picture and prints its result. Nothing stands under an output's name unless it is whole.
-/// Errors: those of reading, segmenting and writing.
-void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model, Terminal& terminal,
-             const CancelToken& cancel);
+/// Runs the prompts on one planned picture and prints its result. Nothing stands under an output's name
+/// unless it is whole. Errors: those of reading, segmenting and writing.
+void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
+             Terminal& terminal, const CancelToken& cancel);
 
-/// The prompts that the arguments ask for: one for each text, each with all boxes, or one for boxes alone. Fractions are
-/// turned into pixels of a picture of this size.
+/// The prompts that the arguments ask for: one for each text, each with all boxes, or one for boxes alone.
+/// Fractions are turned into pixels of a picture of this size.
 [[nodiscard]] std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments, int width, int height);
 
 }  // namespace samlet::cli

@@ -43,10 +43,12 @@ Terminal::Terminal() {
 
 void Terminal::require_output(bool binary) const {
   if (output_closed_) {
-    throw Error(ErrorCode::kIo, "standard output is closed, so the result cannot be printed; redirect it to a file");
+    throw Error(ErrorCode::kIo,
+                "standard output is closed, so the result cannot be printed; redirect it to a file");
   }
   if (binary && ::isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorCode::kUsage, "a picture is not printed on a terminal; redirect standard output to a file");
+    throw Error(ErrorCode::kUsage,
+                "a picture is not printed on a terminal; redirect standard output to a file");
   }
 }
 
@@ -75,7 +77,9 @@ void Terminal::write_error_line(std::string_view prefix, std::string_view messag
   }
 }
 
-void Terminal::error(std::string_view message) noexcept { write_error_line("samlet: ", message); }
+void Terminal::error(std::string_view message) noexcept {
+  write_error_line("samlet: ", message);
+}
 
 void Terminal::warning(std::string_view message) noexcept {
   if (verbosity_ != Verbosity::kQuiet) write_error_line("samlet: warning: ", message);

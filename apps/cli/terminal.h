@@ -14,8 +14,8 @@ enum class Verbosity { kQuiet, kNormal, kVerbose };
 /// Not thread-safe, except that log_sink() may be called from any thread one at a time with the rest.
 class Terminal {
  public:
-  /// Looks at the standard streams. A closed one is replaced by /dev/null, because otherwise the next file that is opened
-  /// would take its number and receive what is printed.
+  /// Looks at the standard streams. A closed one is replaced by /dev/null, because otherwise the next file
+  /// that is opened would take its number and receive what is printed.
   Terminal();
 
   void set_verbosity(Verbosity verbosity) noexcept { verbosity_ = verbosity; }
@@ -24,8 +24,8 @@ class Terminal {
   void print(std::string_view text);
   void print_bytes(std::span<const std::uint8_t> bytes);
 
-  /// Refuses early what could not be printed later. Errors: kIo when standard output is closed; kUsage when `binary` and it
-  /// is a terminal.
+  /// Refuses early what could not be printed later. Errors: kIo when standard output is closed; kUsage when
+  /// `binary` and it is a terminal.
   void require_output(bool binary) const;
   [[nodiscard]] bool output_failed() const noexcept { return output_failed_; }
 

@@ -6,8 +6,8 @@
 
 namespace samlet {
 
-/// A flag shared by all copies. `cancel()` may be called from any thread and from a signal handler (a lock-free
-/// atomic store); long calls test it between their steps and end with ErrorCode::kCancelled.
+/// A flag shared by all copies. `cancel()` may be called from any thread and from a signal handler (a
+/// lock-free atomic store); long calls test it between their steps and end with ErrorCode::kCancelled.
 class CancelToken {
  public:
   CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}

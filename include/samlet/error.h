@@ -8,17 +8,18 @@
 
 namespace samlet {
 
-/// What kind of thing went wrong. The kind decides the exit code, the HTTP status, and later the C status and the
-/// Python class; the message says everything else.
+/// What kind of thing went wrong. The kind decides the exit code, the HTTP status, and later the C status and
+/// the Python class; the message says everything else.
 enum class ErrorCode {
-  kUsage,              ///< The command or call itself is malformed.
-  kPromptInvalid,      ///< A prompt that cannot mean anything: empty text, box outside the picture, unsupported mix.
-  kNotFound,           ///< A file or folder that was named does not exist.
-  kImageUnreadable,    ///< Bytes that are not a picture we read, or a damaged one.
-  kImageTooLarge,      ///< More pixels than the limit allows.
-  kIo,                 ///< Reading or writing failed: permissions, disk full, output exists.
-  kModelMissing,       ///< No model folder, or a file is missing from it.
-  kModelDamaged,       ///< A model file is cut, swapped or does not say what it should.
+  kUsage,            ///< The command or call itself is malformed.
+  kPromptInvalid,    ///< A prompt that cannot mean anything: empty text, box outside the picture, unsupported
+                     ///< mix.
+  kNotFound,         ///< A file or folder that was named does not exist.
+  kImageUnreadable,  ///< Bytes that are not a picture we read, or a damaged one.
+  kImageTooLarge,    ///< More pixels than the limit allows.
+  kIo,               ///< Reading or writing failed: permissions, disk full, output exists.
+  kModelMissing,     ///< No model folder, or a file is missing from it.
+  kModelDamaged,     ///< A model file is cut, swapped or does not say what it should.
   kModelUnsupported,   ///< A sound model that is not a SAM 3 export we run, or cannot do what was asked.
   kDeviceUnavailable,  ///< The execution provider asked for, or ONNX Runtime itself, cannot be used.
   kOutOfMemory,        ///< An allocation failed.
@@ -45,8 +46,8 @@ std::span<const ErrorTraits> error_table() noexcept;
 /// The row of one code. Thread-safe, never throws.
 const ErrorTraits& error_traits(ErrorCode code) noexcept;
 
-/// Every failure that samlet reports. `what()` is a sentence in UTF-8 that names the thing, what was wrong with it
-/// and the next step. The library never prints and never exits; it throws this.
+/// Every failure that samlet reports. `what()` is a sentence in UTF-8 that names the thing, what was wrong
+/// with it and the next step. The library never prints and never exits; it throws this.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -8,8 +8,8 @@ namespace samlet {
 
 enum class LogLevel { kDebug, kInfo, kWarning };
 
-/// Receives one message at a time, UTF-8 without a line end. An empty function discards. It may be called from any
-/// thread that calls into the library, and must not throw.
+/// Receives one message at a time, UTF-8 without a line end. An empty function discards. It may be called
+/// from any thread that calls into the library, and must not throw.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 /// Calls the sink when there is one.

@@ -7,9 +7,9 @@
 
 namespace samlet {
 
-/// A binary mask of a whole picture. Pixels are taken column by column (x outer, y inner: COCO's order); `counts`
-/// holds alternating run lengths, beginning with a run of zeros (which may be empty). The runs add up to
-/// width x height. Value type.
+/// A binary mask of a whole picture. Pixels are taken column by column (x outer, y inner: COCO's order);
+/// `counts` holds alternating run lengths, beginning with a run of zeros (which may be empty). The runs add
+/// up to width x height. Value type.
 struct Mask {
   int width = 0;
   int height = 0;

@@ -21,8 +21,8 @@ struct ExemplarBox {
   bool positive = true;
 };
 
-/// "Find every thing like this": a phrase, exemplar boxes, or both. With boxes and no phrase the model is asked for
-/// "visual", as Meta's code does.
+/// "Find every thing like this": a phrase, exemplar boxes, or both. With boxes and no phrase the model is
+/// asked for "visual", as Meta's code does.
 struct ConceptPrompt {
   std::optional<std::string> text;  ///< UTF-8
   std::vector<ExemplarBox> boxes;

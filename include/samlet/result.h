@@ -13,11 +13,12 @@ namespace samlet {
 
 /// One thing that was found.
 struct Instance {
-  std::size_t prompt_index = 0;    ///< Which of the prompts of the call found it.
-  double score = 0;                ///< sigmoid(class logit) x sigmoid(presence logit), 0..1.
-  std::optional<double> presence;  ///< Probability that the concept is in the picture; none where a folder gives none.
-  Box box;                         ///< Pixels of the upright picture, clamped to it.
-  Mask mask;                       ///< Of the picture's size.
+  std::size_t prompt_index = 0;  ///< Which of the prompts of the call found it.
+  double score = 0;              ///< sigmoid(class logit) x sigmoid(presence logit), 0..1.
+  std::optional<double>
+      presence;  ///< Probability that the concept is in the picture; none where a folder gives none.
+  Box box;       ///< Pixels of the upright picture, clamped to it.
+  Mask mask;     ///< Of the picture's size.
 };
 
 /// Milliseconds of wall time spent on each step of a call.

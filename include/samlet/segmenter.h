@@ -23,31 +23,32 @@ namespace samlet {
 
 /// How a model is run.
 struct ModelOptions {
-  /// "auto", "cpu", "cuda", "coreml", "tensorrt", "openvino" or "webgpu". A device asked for by name that cannot be used is
-  /// an error; "auto" tries CUDA, then CoreML, then CPU.
+  /// "auto", "cpu", "cuda", "coreml", "tensorrt", "openvino" or "webgpu". A device asked for by name that
+  /// cannot be used is an error; "auto" tries CUDA, then CoreML, then CPU.
   std::string device = "auto";
-  /// Threads within an operator; 0 = the processors this process may really use (affinity mask, cgroup quota).
+  /// Threads within an operator; 0 = the processors this process may really use (affinity mask, cgroup
+  /// quota).
   int threads = 0;
   /// The ONNX Runtime library, or a folder that holds it; empty = search.
   std::filesystem::path runtime_library;
-  /// Folders searched for it after the program's own folder and before the system. The library never reads the
-  /// environment; an application passes what it read there.
+  /// Folders searched for it after the program's own folder and before the system. The library never reads
+  /// the environment; an application passes what it read there.
   std::vector<std::filesystem::path> runtime_search;
   LogSink log;
 };
 
 /// What a folder is and can do, read from its files without loading a graph.
 struct ModelInfo {
-  std::string name;                     ///< The folder's name.
-  std::string family;                   ///< "sam3"
-  std::string layout;                   ///< "sam3-onnx v0.3.0"
-  std::optional<std::string> sha256;    ///< Of the source checkpoint, where the folder states it.
-  std::string precision;                ///< "fp32"
-  std::string text_encoder;             ///< "full"
-  int image_side = 0;                   ///< S: pictures are resized to S x S.
-  std::size_t context = 0;              ///< Tokens a phrase may have, start and end token included.
-  std::optional<std::size_t> max_boxes; ///< Exemplar boxes a prompt may have; none = any number.
-  double min_threshold = 0;             ///< The lowest score threshold the graphs can serve.
+  std::string name;                      ///< The folder's name.
+  std::string family;                    ///< "sam3"
+  std::string layout;                    ///< "sam3-onnx v0.3.0"
+  std::optional<std::string> sha256;     ///< Of the source checkpoint, where the folder states it.
+  std::string precision;                 ///< "fp32"
+  std::string text_encoder;              ///< "full"
+  int image_side = 0;                    ///< S: pictures are resized to S x S.
+  std::size_t context = 0;               ///< Tokens a phrase may have, start and end token included.
+  std::optional<std::size_t> max_boxes;  ///< Exemplar boxes a prompt may have; none = any number.
+  double min_threshold = 0;              ///< The lowest score threshold the graphs can serve.
 };
 
 /// Features of one picture. Opaque; made by the segmenter that uses them, independent of it in lifetime.
@@ -59,7 +60,8 @@ class EncodedImage {
   [[nodiscard]] double encode_ms() const noexcept { return encode_ms_; }
 
  protected:
-  EncodedImage(int width, int height, double encode_ms) : width_(width), height_(height), encode_ms_(encode_ms) {}
+  EncodedImage(int width, int height, double encode_ms)
+      : width_(width), height_(height), encode_ms_(encode_ms) {}
   EncodedImage(const EncodedImage&) = default;
   EncodedImage& operator=(const EncodedImage&) = default;
 
@@ -74,25 +76,27 @@ struct ConceptOptions {
   CancelToken cancel;
 };
 
-/// "Find every thing that matches": text and exemplar boxes. All functions may be called from several threads at once;
-/// graphs are loaded when they are first needed.
+/// "Find every thing that matches": text and exemplar boxes. All functions may be called from several threads
+/// at once; graphs are loaded when they are first needed.
 class ConceptSegmenter {
  public:
   virtual ~ConceptSegmenter() = default;
 
   [[nodiscard]] virtual const ModelInfo& info() const noexcept = 0;
 
-  /// ONNX Runtime's name of the provider that runs the graphs ("CPUExecutionProvider"), and samlet's name of the device
+  /// ONNX Runtime's name of the provider that runs the graphs ("CPUExecutionProvider"), and samlet's name of
+  /// the device
   /// ("cpu"). They resolve the device if that has not happened yet. Errors: kDeviceUnavailable.
   [[nodiscard]] virtual std::string provider() = 0;
   [[nodiscard]] virtual std::string device() = 0;
 
-  /// Refuses what this folder cannot do, before any graph is loaded. Errors: kModelUnsupported (too many boxes, a
-  /// threshold below min_threshold), kUsage (a threshold outside 0..1).
+  /// Refuses what this folder cannot do, before any graph is loaded. Errors: kModelUnsupported (too many
+  /// boxes, a threshold below min_threshold), kUsage (a threshold outside 0..1).
   virtual void check(std::span<const ConceptPrompt> prompts, double threshold) const = 0;
 
   /// Runs the image encoder. Errors: those of loading a graph, kCancelled, kOutOfMemory.
-  [[nodiscard]] virtual std::unique_ptr<EncodedImage> encode(const Image& image, const CancelToken& cancel = {}) = 0;
+  [[nodiscard]] virtual std::unique_ptr<EncodedImage> encode(const Image& image,
+                                                             const CancelToken& cancel = {}) = 0;
 
   /// Finds the instances of every prompt; check() and check_prompts() are part of it.
   /// Errors: those of check() and check_prompts(), those of loading a graph, kCancelled, kOutOfMemory.
@@ -100,16 +104,17 @@ class ConceptSegmenter {
                                        const ConceptOptions& options = {}) = 0;
 };
 
-/// Opens a model folder: recognises its layout, reads what its graphs declare, and checks that they belong together. No
-/// graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported, kUsage (unknown device name). Thread-safe.
+/// Opens a model folder: recognises its layout, reads what its graphs declare, and checks that they belong
+/// together. No graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported, kUsage (unknown
+/// device name). Thread-safe.
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
                                                          const ModelOptions& options);
 
-/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted, blank
-/// text beside boxes dropped. Appends a sentence to `warnings` for each thing that was changed or looks
-/// mistaken (values that look normalised, a box that reaches over the border). `width` and `height` are of the upright picture.
-/// Errors: kPromptInvalid: nothing asked for, empty text, ill-formed UTF-8, NaN or infinite corners, zero area, outside of
-/// the picture, only negative boxes. Thread-safe.
+/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted,
+/// blank text beside boxes dropped. Appends a sentence to `warnings` for each thing that was changed or looks
+/// mistaken (values that look normalised, a box that reaches over the border). `width` and `height` are of
+/// the upright picture. Errors: kPromptInvalid: nothing asked for, empty text, ill-formed UTF-8, NaN or
+/// infinite corners, zero area, outside of the picture, only negative boxes. Thread-safe.
 std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,
                                          std::vector<std::string>& warnings);
 

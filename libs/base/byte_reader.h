@@ -8,8 +8,8 @@
 
 namespace samlet {
 
-/// A cursor over bytes that it does not own. Reads return nothing at the end instead of reading past it; a failed
-/// read does not move the cursor. Not thread-safe; copies are independent.
+/// A cursor over bytes that it does not own. Reads return nothing at the end instead of reading past it; a
+/// failed read does not move the cursor. Not thread-safe; copies are independent.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}

@@ -38,9 +38,13 @@ static_assert(kTable.size() == static_cast<std::size_t>(ErrorCode::kPartialFailu
 
 }  // namespace
 
-std::span<const ErrorTraits> error_table() noexcept { return kTable; }
+std::span<const ErrorTraits> error_table() noexcept {
+  return kTable;
+}
 
-const ErrorTraits& error_traits(ErrorCode code) noexcept { return kTable[static_cast<std::size_t>(code)]; }
+const ErrorTraits& error_traits(ErrorCode code) noexcept {
+  return kTable[static_cast<std::size_t>(code)];
+}
 
 Error Error::with_context(std::string_view context) const {
   std::string message(context);

@@ -18,15 +18,24 @@ struct Row {
 
 // Written out from design part 6, so that a change of the table is a decision and not an accident.
 constexpr Row kDesign[] = {
-    {ErrorCode::kUsage, 2, 400},           {ErrorCode::kPromptInvalid, 2, 422},
-    {ErrorCode::kNotFound, 1, 404},        {ErrorCode::kImageUnreadable, 1, 415},
-    {ErrorCode::kImageTooLarge, 1, 413},   {ErrorCode::kIo, 1, 500},
-    {ErrorCode::kModelMissing, 3, 404},    {ErrorCode::kModelDamaged, 3, 500},
-    {ErrorCode::kModelUnsupported, 3, 422}, {ErrorCode::kDeviceUnavailable, 1, 503},
-    {ErrorCode::kOutOfMemory, 1, 503},     {ErrorCode::kNetwork, 1, 502},
-    {ErrorCode::kInternal, 1, 500},        {ErrorCode::kBusy, -1, 429},
-    {ErrorCode::kUnauthorized, -1, 401},   {ErrorCode::kForbidden, -1, 403},
-    {ErrorCode::kCancelled, 130, 499},     {ErrorCode::kPartialFailure, 4, -1},
+    {ErrorCode::kUsage, 2, 400},
+    {ErrorCode::kPromptInvalid, 2, 422},
+    {ErrorCode::kNotFound, 1, 404},
+    {ErrorCode::kImageUnreadable, 1, 415},
+    {ErrorCode::kImageTooLarge, 1, 413},
+    {ErrorCode::kIo, 1, 500},
+    {ErrorCode::kModelMissing, 3, 404},
+    {ErrorCode::kModelDamaged, 3, 500},
+    {ErrorCode::kModelUnsupported, 3, 422},
+    {ErrorCode::kDeviceUnavailable, 1, 503},
+    {ErrorCode::kOutOfMemory, 1, 503},
+    {ErrorCode::kNetwork, 1, 502},
+    {ErrorCode::kInternal, 1, 500},
+    {ErrorCode::kBusy, -1, 429},
+    {ErrorCode::kUnauthorized, -1, 401},
+    {ErrorCode::kForbidden, -1, 403},
+    {ErrorCode::kCancelled, 130, 499},
+    {ErrorCode::kPartialFailure, 4, -1},
 };
 
 TEST(ErrorTable, EqualsTheDesign) {
@@ -54,7 +63,8 @@ TEST(Error, ContextGoesBeforeTheMessageAndKeepsTheCode) {
 
 TEST(CancelToken, CopiesShareTheFlag) {
   const CancelToken token;
-  const CancelToken copy = token;  // NOLINT(performance-unnecessary-copy-initialization): the copy is the test
+  const CancelToken copy =
+      token;  // NOLINT(performance-unnecessary-copy-initialization): the copy is the test
   EXPECT_NO_THROW(copy.check());
   token.cancel();
   try {

@@ -18,7 +18,9 @@
 namespace samlet {
 namespace {
 
-std::string reason(int error_number) { return std::generic_category().message(error_number); }
+std::string reason(int error_number) {
+  return std::generic_category().message(error_number);
+}
 
 /// Owns a file descriptor until it is released.
 class Descriptor {
@@ -63,8 +65,8 @@ struct stat status_of(int fd, const std::filesystem::path& path) {
 }
 
 [[noreturn]] void throw_too_long(const std::filesystem::path& path, std::size_t max_bytes) {
-  throw Error(ErrorCode::kIo,
-              fmt::format("'{}' holds more than {} bytes, the most that is read here", path_to_utf8(path), max_bytes));
+  throw Error(ErrorCode::kIo, fmt::format("'{}' holds more than {} bytes, the most that is read here",
+                                          path_to_utf8(path), max_bytes));
 }
 
 }  // namespace
@@ -74,7 +76,9 @@ std::filesystem::path path_from_utf8(std::string_view text) {
   return {std::string(text)};
 }
 
-std::string path_to_utf8(const std::filesystem::path& path) { return printable(path.native()); }
+std::string path_to_utf8(const std::filesystem::path& path) {
+  return printable(path.native());
+}
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const Descriptor file(open_for_reading(path));
@@ -124,10 +128,11 @@ AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite)
     : target_(std::move(target)), overwrite_(overwrite) {
   std::error_code ignored;
   if (overwrite_ == Overwrite::kRefuse && std::filesystem::exists(target_, ignored)) {
-    throw Error(ErrorCode::kIo, fmt::format("'{}' exists already; give --overwrite to replace it",
-                                            path_to_utf8(target_)));
+    throw Error(ErrorCode::kIo,
+                fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target_)));
   }
-  // Short and independent of the target's name, which may already have the longest length a file system allows.
+  // Short and independent of the target's name, which may already have the longest length a file system
+  // allows.
   const std::filesystem::path folder = target_.parent_path();
   std::string pattern = (folder / ".samlet-XXXXXX").native();
   descriptor_ = ::mkostemp(pattern.data(), O_CLOEXEC);
@@ -172,8 +177,8 @@ void AtomicFile::commit() {
       return;
     }
     if (errno == EEXIST) {
-      throw Error(ErrorCode::kIo, fmt::format("'{}' exists already; give --overwrite to replace it",
-                                              path_to_utf8(target_)));
+      throw Error(ErrorCode::kIo,
+                  fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target_)));
     }
     // Some file systems have no hard links (FAT, some network shares): fall through to rename.
   }

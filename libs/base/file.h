@@ -11,8 +11,9 @@
 
 namespace samlet {
 
-/// The path that UTF-8 text names, and back. All conversions go through these two, so that a system with wide paths
-/// has one place to be right in. `path_to_utf8` is for messages and JSON: bytes that are no UTF-8 become U+FFFD.
+/// The path that UTF-8 text names, and back. All conversions go through these two, so that a system with wide
+/// paths has one place to be right in. `path_to_utf8` is for messages and JSON: bytes that are no UTF-8
+/// become U+FFFD.
 [[nodiscard]] std::filesystem::path path_from_utf8(std::string_view text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
 
@@ -41,10 +42,10 @@ class MappedFile {
 /// What to do when the target exists.
 enum class Overwrite { kRefuse, kReplace };
 
-/// Writes a file under a temporary name in the target's folder; `commit()` makes it durable and renames it. Without
-/// commit (an exception, a kill) nothing ever stands under the final name, and the destructor removes the temporary.
-/// Not thread-safe; different objects are independent, also with the same target (the last commit wins, or, with
-/// Overwrite::kRefuse, the first).
+/// Writes a file under a temporary name in the target's folder; `commit()` makes it durable and renames it.
+/// Without commit (an exception, a kill) nothing ever stands under the final name, and the destructor removes
+/// the temporary. Not thread-safe; different objects are independent, also with the same target (the last
+/// commit wins, or, with Overwrite::kRefuse, the first).
 class AtomicFile {
  public:
   /// Errors: kIo when the folder is missing or not writable, or the target exists and must not be replaced.

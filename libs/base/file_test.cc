@@ -97,7 +97,8 @@ TEST_F(FileTest, WithoutCommitNothingIsLeft) {
 }
 
 TEST_F(FileTest, MissingFolderIsAnError) {
-  EXPECT_EQ(code_of([&] { write_file_atomic(folder_ / "no" / "a", kHello, Overwrite::kRefuse); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { write_file_atomic(folder_ / "no" / "a", kHello, Overwrite::kRefuse); }),
+            ErrorCode::kIo);
 }
 
 TEST_F(FileTest, LongestNamesCanBeWritten) {

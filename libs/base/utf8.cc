@@ -12,7 +12,9 @@ struct Decoded {
   std::size_t length;  // bytes consumed; 0 = ill-formed here
 };
 
-constexpr bool is_continuation(unsigned char byte) { return (byte & 0xC0U) == 0x80U; }
+constexpr bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0U) == 0x80U;
+}
 
 Decoded decode_at(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(s[i + k]); };

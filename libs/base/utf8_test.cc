@@ -6,14 +6,14 @@ namespace samlet {
 namespace {
 
 TEST(Utf8, RoundTripsTheBordersOfEveryLength) {
-  const std::u32string borders = {0x0,    0x7F,   0x80,   0x7FF,   0x800,
-                                  0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF};
+  const std::u32string borders = {0x0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF};
   EXPECT_EQ(decode_utf8(encode_utf8(borders)), borders);
 }
 
 TEST(Utf8, RefusesWhatTheStandardRefuses) {
-  for (const std::string_view bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
-                                     "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xFF"}) {
+  for (const std::string_view bad :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xFF"}) {
     EXPECT_FALSE(decode_utf8(bad).has_value()) << testing::PrintToString(bad);
   }
   EXPECT_EQ(find_invalid_utf8("ab\xFF"), 2U);

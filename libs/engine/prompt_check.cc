@@ -12,16 +12,21 @@
 namespace samlet {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::kPromptInvalid, message); }
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kPromptInvalid, message);
+}
 
-std::string describe(const Box& box) { return fmt::format("{:g},{:g},{:g},{:g}", box.x1, box.y1, box.x2, box.y2); }
+std::string describe(const Box& box) {
+  return fmt::format("{:g},{:g},{:g},{:g}", box.x1, box.y1, box.x2, box.y2);
+}
 
 /// True when the text says something: what is left after cleaning is what the model would see.
 bool says_something(const std::string& text) {
   const auto code_points = decode_utf8(text);
   if (!code_points) {
-    refuse(fmt::format("the text prompt '{}' is not valid UTF-8 (byte {}); check the terminal's or file's encoding",
-                       printable(text), find_invalid_utf8(text).value_or(0)));
+    refuse(fmt::format(
+        "the text prompt '{}' is not valid UTF-8 (byte {}); check the terminal's or file's encoding",
+        printable(text), find_invalid_utf8(text).value_or(0)));
   }
   return !text::clean(*code_points).empty();
 }
@@ -36,7 +41,8 @@ bool looks_normalized(const Box& box, int width, int height) {
 Box check_box(const Box& given, int width, int height, std::vector<std::string>& warnings) {
   for (const double v : {given.x1, given.y1, given.x2, given.y2}) {
     if (!std::isfinite(v)) {
-      refuse(fmt::format("the box {} has a corner that is not a number; give x1,y1,x2,y2 in pixels", describe(given)));
+      refuse(fmt::format("the box {} has a corner that is not a number; give x1,y1,x2,y2 in pixels",
+                         describe(given)));
     }
   }
   const Box sorted{std::min(given.x1, given.x2), std::min(given.y1, given.y2), std::max(given.x1, given.x2),
@@ -45,11 +51,13 @@ Box check_box(const Box& given, int width, int height, std::vector<std::string>&
     refuse(fmt::format("the box {} has no area; give two opposite corners x1,y1,x2,y2", describe(given)));
   }
   if (sorted.x1 >= width || sorted.y1 >= height || sorted.x2 <= 0 || sorted.y2 <= 0) {
-    refuse(fmt::format("the box {} lies outside of the picture, which is {}x{} pixels", describe(given), width, height));
+    refuse(fmt::format("the box {} lies outside of the picture, which is {}x{} pixels", describe(given),
+                       width, height));
   }
   if (looks_normalized(sorted, width, height)) {
-    warnings.push_back(fmt::format("the box {} is at most one pixel; if these are fractions of the picture, add --normalized",
-                                   describe(given)));
+    warnings.push_back(fmt::format(
+        "the box {} is at most one pixel; if these are fractions of the picture, add --normalized",
+        describe(given)));
   }
   // Not cut: Meta's code uses such a box as it stands, and cutting it moves the scores.
   if (sorted.x1 < 0 || sorted.y1 < 0 || sorted.x2 > width || sorted.y2 > height) {
@@ -59,10 +67,12 @@ Box check_box(const Box& given, int width, int height, std::vector<std::string>&
   return sorted;
 }
 
-ConceptPrompt check_prompt(const ConceptPrompt& given, int width, int height, std::vector<std::string>& warnings) {
+ConceptPrompt check_prompt(const ConceptPrompt& given, int width, int height,
+                           std::vector<std::string>& warnings) {
   ConceptPrompt prompt = given;
   const bool blank = prompt.text && !says_something(*prompt.text);
-  if (blank && prompt.boxes.empty()) refuse("the text prompt is empty; say what to look for, for example --text dog");
+  if (blank && prompt.boxes.empty())
+    refuse("the text prompt is empty; say what to look for, for example --text dog");
   if (blank) {
     warnings.emplace_back("the text prompt is empty, so only the boxes are used");
     prompt.text.reset();
@@ -89,7 +99,8 @@ std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts,
     checked.push_back(check_prompt(prompt, width, height, found));
     // Boxes are shared by all texts of a call; what is wrong with one is worth saying once.
     for (std::string& sentence : found) {
-      if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(std::move(sentence));
+      if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end())
+        warnings.push_back(std::move(sentence));
     }
   }
   return checked;

@@ -28,9 +28,13 @@ std::string refusal(const ConceptPrompt& prompt) {
   return "accepted";
 }
 
-ConceptPrompt box_prompt(const Box& box, bool positive = true) { return {std::nullopt, {{box, positive}}}; }
+ConceptPrompt box_prompt(const Box& box, bool positive = true) {
+  return {std::nullopt, {{box, positive}}};
+}
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(CheckPrompts, GoodPromptsPassUnchangedAndInSilence) {
   std::vector<std::string> warnings;

@@ -19,8 +19,18 @@ struct DTypeTraits {
 };
 
 // In the order of the enumeration.
-constexpr std::array<DTypeTraits, 13> kDTypes{{{4, "f32"}, {2, "f16"}, {2, "bf16"}, {8, "f64"}, {1, "i8"}, {1, "u8"},
-                                               {2, "i16"}, {2, "u16"}, {4, "i32"}, {4, "u32"}, {8, "i64"}, {8, "u64"},
+constexpr std::array<DTypeTraits, 13> kDTypes{{{4, "f32"},
+                                               {2, "f16"},
+                                               {2, "bf16"},
+                                               {8, "f64"},
+                                               {1, "i8"},
+                                               {1, "u8"},
+                                               {2, "i16"},
+                                               {2, "u16"},
+                                               {4, "i32"},
+                                               {4, "u32"},
+                                               {8, "i64"},
+                                               {8, "u64"},
                                                {1, "bool"}}};
 static_assert(kDTypes.size() == static_cast<std::size_t>(DType::kBool) + 1);
 
@@ -33,9 +43,13 @@ std::size_t byte_count(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) noexcept { return kDTypes[static_cast<std::size_t>(dtype)].size; }
+std::size_t size_of(DType dtype) noexcept {
+  return kDTypes[static_cast<std::size_t>(dtype)].size;
+}
 
-std::string_view name_of(DType dtype) noexcept { return kDTypes[static_cast<std::size_t>(dtype)].name; }
+std::string_view name_of(DType dtype) noexcept {
+  return kDTypes[static_cast<std::size_t>(dtype)].name;
+}
 
 std::optional<std::size_t> element_count(std::span<const std::int64_t> shape) noexcept {
   std::size_t count = 1;
@@ -48,7 +62,9 @@ std::optional<std::size_t> element_count(std::span<const std::int64_t> shape) no
   return count;
 }
 
-std::string to_string(std::span<const std::int64_t> shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string to_string(std::span<const std::int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 TensorView::TensorView(DType dtype, Shape shape, std::span<const std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)), bytes_(bytes) {

@@ -37,12 +37,13 @@ constexpr std::array kLanguageInputs{Expected{v030::kTokens, DType::kInt64, 2}};
 constexpr std::array kLanguageOutputs{Expected{v030::kTextMask, DType::kBool, 2},
                                       Expected{v030::kTextMemory, DType::kFloat32, 3}};
 constexpr std::array kDecoderInputs{
-    Expected{v030::kPosition2, DType::kFloat32, 4},        Expected{v030::kFeatures0, DType::kFloat32, 4},
-    Expected{v030::kFeatures1, DType::kFloat32, 4},        Expected{v030::kFeatures2, DType::kFloat32, 4},
-    Expected{v030::kLanguageMask, DType::kBool, 2},        Expected{v030::kLanguageFeatures, DType::kFloat32, 3},
-    Expected{v030::kBoxCoords, DType::kFloat32, 3},        Expected{v030::kBoxLabels, DType::kInt64, 2},
+    Expected{v030::kPosition2, DType::kFloat32, 4}, Expected{v030::kFeatures0, DType::kFloat32, 4},
+    Expected{v030::kFeatures1, DType::kFloat32, 4}, Expected{v030::kFeatures2, DType::kFloat32, 4},
+    Expected{v030::kLanguageMask, DType::kBool, 2}, Expected{v030::kLanguageFeatures, DType::kFloat32, 3},
+    Expected{v030::kBoxCoords, DType::kFloat32, 3}, Expected{v030::kBoxLabels, DType::kInt64, 2},
     Expected{v030::kBoxMasks, DType::kBool, 2}};
-constexpr std::array kDecoderOutputs{Expected{v030::kBoxes, DType::kFloat32, 2}, Expected{v030::kScores, DType::kFloat32, 1},
+constexpr std::array kDecoderOutputs{Expected{v030::kBoxes, DType::kFloat32, 2},
+                                     Expected{v030::kScores, DType::kFloat32, 1},
                                      Expected{v030::kMasks, DType::kFloat32, 4}};
 
 std::string describe(const DeclaredValue& value) {
@@ -66,14 +67,17 @@ struct Graph {
 };
 
 [[noreturn]] void refuse_graph(const Graph& graph, const std::string& what) {
-  throw Error(ErrorCode::kModelUnsupported,
-              fmt::format("'{}' is not a graph of sam3-onnx v0.3.0: {}. It takes {} and gives {}. Folders of that version "
-                          "are the ones samlet runs today",
-                          path_to_utf8(graph.path), what, describe(graph.file.inputs), describe(graph.file.outputs)));
+  throw Error(
+      ErrorCode::kModelUnsupported,
+      fmt::format(
+          "'{}' is not a graph of sam3-onnx v0.3.0: {}. It takes {} and gives {}. Folders of that version "
+          "are the ones samlet runs today",
+          path_to_utf8(graph.path), what, describe(graph.file.inputs), describe(graph.file.outputs)));
 }
 
 const DeclaredValue& find(const Graph& graph, std::span<const DeclaredValue> values, std::string_view name) {
-  const auto at = std::find_if(values.begin(), values.end(), [&](const DeclaredValue& v) { return v.name == name; });
+  const auto at =
+      std::find_if(values.begin(), values.end(), [&](const DeclaredValue& v) { return v.name == name; });
   if (at == values.end()) refuse_graph(graph, fmt::format("there is no '{}'", name));
   return *at;
 }
@@ -82,8 +86,8 @@ void require(const Graph& graph, std::span<const DeclaredValue> values, std::spa
   for (const Expected& w : wanted) {
     const DeclaredValue& found = find(graph, values, w.name);
     if (found.dtype != w.dtype || found.shape.size() != w.rank) {
-      refuse_graph(graph, fmt::format("{} was expected to be {} with {} dimensions", describe(found), name_of(w.dtype),
-                                      w.rank));
+      refuse_graph(graph, fmt::format("{} was expected to be {} with {} dimensions", describe(found),
+                                      name_of(w.dtype), w.rank));
     }
   }
 }
@@ -91,7 +95,8 @@ void require(const Graph& graph, std::span<const DeclaredValue> values, std::spa
 /// An input that we would not know how to fill makes a graph another one.
 void require_no_other_inputs(const Graph& graph, std::span<const Expected> known) {
   for (const DeclaredValue& input : graph.file.inputs) {
-    const bool is_known = std::any_of(known.begin(), known.end(), [&](const Expected& e) { return e.name == input.name; });
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const Expected& e) { return e.name == input.name; });
     if (!is_known) refuse_graph(graph, fmt::format("the input {} is unknown", describe(input)));
   }
 }
@@ -115,16 +120,20 @@ void require_same_shape(const Graph& producer, const DeclaredValue& made, const 
     same = !both_fixed || made.shape[i] == taken.shape[i];
   }
   if (!same) {
-    throw Error(ErrorCode::kModelDamaged,
-                fmt::format("'{}' and '{}' do not belong together: the first gives {}, the second takes {}. Copy all files "
-                            "of one export into one folder",
-                            producer.name(), consumer.name(), describe(made), describe(taken)));
+    throw Error(
+        ErrorCode::kModelDamaged,
+        fmt::format(
+            "'{}' and '{}' do not belong together: the first gives {}, the second takes {}. Copy all files "
+            "of one export into one folder",
+            producer.name(), consumer.name(), describe(made), describe(taken)));
   }
 }
 
 void require_belonging_together(const Graph& image, const Graph& language, const Graph& decoder) {
-  for (const std::string_view name : {v030::kPosition2, v030::kFeatures0, v030::kFeatures1, v030::kFeatures2}) {
-    require_same_shape(image, find(image, image.file.outputs, name), decoder, find(decoder, decoder.file.inputs, name));
+  for (const std::string_view name :
+       {v030::kPosition2, v030::kFeatures0, v030::kFeatures1, v030::kFeatures2}) {
+    require_same_shape(image, find(image, image.file.outputs, name), decoder,
+                       find(decoder, decoder.file.inputs, name));
   }
   require_same_shape(language, find(language, language.file.outputs, v030::kTextMask), decoder,
                      find(decoder, decoder.file.inputs, v030::kLanguageMask));
@@ -132,8 +141,8 @@ void require_belonging_together(const Graph& image, const Graph& language, const
                      find(decoder, decoder.file.inputs, v030::kLanguageFeatures));
 }
 
-/// The longest side and phrase a graph may declare. The released model has 1008 and 32; the bounds only keep a damaged file
-/// from asking for gigabytes.
+/// The longest side and phrase a graph may declare. The released model has 1008 and 32; the bounds only keep
+/// a damaged file from asking for gigabytes.
 constexpr std::int64_t kMaxSide = 8192;
 constexpr std::int64_t kMaxContext = 4096;
 
@@ -193,16 +202,18 @@ bool is_file(const fs::path& path) {
 }  // namespace
 
 bool recognises(const fs::path& folder) {
-  return is_file(folder / kManifestFile) || is_file(folder / kImageEncoderFile) || is_file(folder / kDecoderFile) ||
-         is_file(folder / kLanguageEncoderFile);
+  return is_file(folder / kManifestFile) || is_file(folder / kImageEncoderFile) ||
+         is_file(folder / kDecoderFile) || is_file(folder / kLanguageEncoderFile);
 }
 
 Folder open_folder(const fs::path& folder) {
   if (is_file(folder / kManifestFile)) {
-    throw Error(ErrorCode::kModelUnsupported,
-                fmt::format("'{}' holds a {}: it was written by a newer samlet, which this one cannot read. Update samlet, "
-                            "or use a folder of sam3-onnx v0.3.0",
-                            path_to_utf8(folder), kManifestFile));
+    throw Error(
+        ErrorCode::kModelUnsupported,
+        fmt::format(
+            "'{}' holds a {}: it was written by a newer samlet, which this one cannot read. Update samlet, "
+            "or use a folder of sam3-onnx v0.3.0",
+            path_to_utf8(folder), kManifestFile));
   }
   return open_v030(folder);
 }

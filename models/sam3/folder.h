@@ -22,9 +22,9 @@ struct Folder {
 /// True when the folder looks like SAM 3 at all (one of its graphs or a manifest is there), for the registry.
 [[nodiscard]] bool recognises(const std::filesystem::path& folder);
 
-/// Reads the declarations of the graphs, never their weights. Errors: kModelMissing (a graph or its .data is not there),
-/// kModelDamaged (cut or swapped files, graphs that do not belong together), kModelUnsupported (a layout we do not run).
-/// Thread-safe.
+/// Reads the declarations of the graphs, never their weights. Errors: kModelMissing (a graph or its .data is
+/// not there), kModelDamaged (cut or swapped files, graphs that do not belong together), kModelUnsupported (a
+/// layout we do not run). Thread-safe.
 [[nodiscard]] Folder open_folder(const std::filesystem::path& folder);
 
 }  // namespace samlet::sam3

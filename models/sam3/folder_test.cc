@@ -43,7 +43,9 @@ class FolderTest : public testing::Test {
   fs::path folder_;
 };
 
-bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(FolderTest, TheMiniatureIsReadWithoutLoadingIt) {
   const Folder folder = open_folder(folder_);

@@ -1,4 +1,5 @@
-// The seam between the pipeline and a layout's graphs: one implementation a layout, all with the same meaning.
+// The seam between the pipeline and a layout's graphs: one implementation a layout, all with the same
+// meaning.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct Decoded {
   std::vector<float> mask_logits;  // [n, mask_rows, mask_columns]
   int mask_rows = 0;
   int mask_columns = 0;
-  std::optional<float> presence;   // probability; none where the graph does not give it
+  std::optional<float> presence;  // probability; none where the graph does not give it
 };
 
 /// The graphs of one folder. Sessions open on first use. Thread-safe.
@@ -47,10 +48,12 @@ class Graphs {
   /// `planes` is u8 [3, S, S].
   [[nodiscard]] virtual Features encode_image(const Tensor& planes, const CancelToken& cancel) = 0;
   /// `ids` has the folder's context length.
-  [[nodiscard]] virtual Features encode_text(std::span<const std::int64_t> ids, const CancelToken& cancel) = 0;
+  [[nodiscard]] virtual Features encode_text(std::span<const std::int64_t> ids,
+                                             const CancelToken& cancel) = 0;
   /// Gives at least every instance with a score above `threshold`; it may give more.
-  [[nodiscard]] virtual Decoded decode(const Features& image, const Features& text, std::span<const NormalizedBox> boxes,
-                                       double threshold, const CancelToken& cancel) = 0;
+  [[nodiscard]] virtual Decoded decode(const Features& image, const Features& text,
+                                       std::span<const NormalizedBox> boxes, double threshold,
+                                       const CancelToken& cancel) = 0;
   /// The device the sessions run on. Resolves it if needed.
   [[nodiscard]] virtual ort::Device device() = 0;
 };

@@ -19,7 +19,8 @@ class LazySession {
  public:
   explicit LazySession(std::filesystem::path model) : model_(std::move(model)) {}
 
-  const ort::Session& get(const std::shared_ptr<const ort::Runtime>& runtime, const ort::SessionOptions& options) {
+  const ort::Session& get(const std::shared_ptr<const ort::Runtime>& runtime,
+                          const ort::SessionOptions& options) {
     const std::lock_guard lock(mutex_);
     if (!session_) session_ = std::make_unique<ort::Session>(runtime, model_, options);
     return *session_;
@@ -103,12 +104,13 @@ class GraphsV030 final : public Graphs {
     return features;
   }
 
-  Decoded decode(const Features& image, const Features& text, std::span<const NormalizedBox> boxes, double /*threshold*/,
-                 const CancelToken& cancel) override {
+  Decoded decode(const Features& image, const Features& text, std::span<const NormalizedBox> boxes,
+                 double /*threshold*/, const CancelToken& cancel) override {
     const ort::Session& session = decoder_.get(runtime(), small_graph_options());
     const BoxTensors box = box_tensors(boxes, max_boxes_);
     std::vector<ort::Feed> feeds;
-    for (std::size_t i = 0; i < image.names.size(); ++i) feeds.push_back({image.names[i], &image.values[i], nullptr});
+    for (std::size_t i = 0; i < image.names.size(); ++i)
+      feeds.push_back({image.names[i], &image.values[i], nullptr});
     feeds.push_back({v030::kLanguageMask, &value_named(text, v030::kTextMask), nullptr});
     feeds.push_back({v030::kLanguageFeatures, &value_named(text, v030::kTextMemory), nullptr});
     feeds.push_back({v030::kBoxCoords, nullptr, &box.coords});
@@ -144,7 +146,8 @@ class GraphsV030 final : public Graphs {
     return {*device_, options_.threads, options_.log};
   }
 
-  /// On CoreML only the image encoder goes to the device: the others are small, and their dynamic dims do not suit it.
+  /// On CoreML only the image encoder goes to the device: the others are small, and their dynamic dims do not
+  /// suit it.
   ort::SessionOptions small_graph_options() {
     ort::SessionOptions options = session_options();
     if (options.device == ort::Device::kCoreMl) options.device = ort::Device::kCpu;

@@ -119,7 +119,8 @@ TEST_F(Pipeline, KeepsScoresStrictlyAboveTheThresholdBestFirst) {
   const Result result = segment({{"dog", {}}});
   ASSERT_EQ(result.instances.size(), 3U);
   EXPECT_EQ(result.instances[0].score, double{0.9F});
-  // Equal scores keep query order: row 1 before row 3, told apart by their masks (column-major runs of a 40x20 picture).
+  // Equal scores keep query order: row 1 before row 3, told apart by their masks (column-major runs of a
+  // 40x20 picture).
   EXPECT_EQ(result.instances[1].score, 0.75);
   EXPECT_GT(result.instances[1].mask.counts[0], 40U * 20U / 3) << "row 1 is the right half's top";
   EXPECT_LT(result.instances[2].mask.area(), 40U * 20U / 2);

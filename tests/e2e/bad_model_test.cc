@@ -50,15 +50,18 @@ TEST_F(BadModel, AGraphWhoseWeightsWereOverwritten) {
 
 TEST_F(BadModel, ASamOneFolder) {
   TemporaryFolder sam1;
-  fs::copy_file(fs::path(SAMLET_SOURCE_DIR) / "tests/data/foreign/sam1_encoder.onnx", sam1.path() / "sam_vit_b.encoder.onnx");
-  expect_model_refused(sam1.path().native(), {"not a SAM 3 export", "'x' f32 [1, 3, 1024, 1024]", "'image' u8 [3, S, S]"});
+  fs::copy_file(fs::path(SAMLET_SOURCE_DIR) / "tests/data/foreign/sam1_encoder.onnx",
+                sam1.path() / "sam_vit_b.encoder.onnx");
+  expect_model_refused(sam1.path().native(),
+                       {"not a SAM 3 export", "'x' f32 [1, 3, 1024, 1024]", "'image' u8 [3, S, S]"});
 }
 
 class ExternalData : public BadModel {
  protected:
   ExternalData() {
     // The stub with its language encoder's weight in a .data file beside it.
-    for (const std::string& folder : {stub_model(), std::string(SAMLET_SOURCE_DIR "/tests/data/external-v030")}) {
+    for (const std::string& folder :
+         {stub_model(), std::string(SAMLET_SOURCE_DIR "/tests/data/external-v030")}) {
       fs::copy(folder, model_.path(), fs::copy_options::overwrite_existing);
     }
   }

@@ -58,7 +58,8 @@ TEST_F(BadPicture, MoreThanTheLimitIsRefusedWithBothNumbersAndTheFlag) {
 }
 
 TEST_F(BadPicture, AHeaderThatClaimsGigabytesCostsNothing) {
-  // A PNG header of 60000 x 60000 and nothing behind it, and a JPEG whose header was changed to 65500 x 65500.
+  // A PNG header of 60000 x 60000 and nothing behind it, and a JPEG whose header was changed to 65500 x
+  // 65500.
   const std::string png("\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\xEA\x60\0\0\xEA\x60\x08\x02\0\0\0", 29);
   write_file(here("bomb.png"), png + std::string(64, '\0'));
   expect_picture_refused("bomb.png", {});

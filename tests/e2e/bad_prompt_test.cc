@@ -15,7 +15,8 @@ class BadPrompt : public CliTest {
   }
 
   void expect_prompt_refused(std::vector<std::string> words, const std::vector<std::string>& parts) const {
-    words.insert(words.begin(), {"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere"});
+    words.insert(words.begin(),
+                 {"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere"});
     expect_refused(samlet(words), 2, parts);
   }
 
@@ -23,8 +24,9 @@ class BadPrompt : public CliTest {
 };
 
 TEST_F(BadPrompt, TheControlCaseFailsForTheMissingRuntime) {
-  expect_refused(samlet({"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere", "--text", "x"}), 1,
-                 {"/nowhere"});
+  expect_refused(samlet({"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere",
+                         "--text", "x"}),
+                 1, {"/nowhere"});
 }
 
 TEST_F(BadPrompt, TextThatSaysNothing) {
@@ -33,11 +35,17 @@ TEST_F(BadPrompt, TextThatSaysNothing) {
   expect_prompt_refused({"--text", "dog", "--text", ""}, {"empty"});
 }
 
-TEST_F(BadPrompt, TextThatIsNotUtf8) { expect_prompt_refused({"--text", "caf\xE9"}, {"UTF-8", "byte 3"}); }
+TEST_F(BadPrompt, TextThatIsNotUtf8) {
+  expect_prompt_refused({"--text", "caf\xE9"}, {"UTF-8", "byte 3"});
+}
 
-TEST_F(BadPrompt, NothingAskedFor) { expect_prompt_refused({}, {"--text"}); }
+TEST_F(BadPrompt, NothingAskedFor) {
+  expect_prompt_refused({}, {"--text"});
+}
 
-TEST_F(BadPrompt, OnlyNegativeBoxes) { expect_prompt_refused({"--negative-box", "1,2,30,40"}, {"only negative"}); }
+TEST_F(BadPrompt, OnlyNegativeBoxes) {
+  expect_prompt_refused({"--negative-box", "1,2,30,40"}, {"only negative"});
+}
 
 TEST_F(BadPrompt, BoxesThatAreNone) {
   expect_prompt_refused({"--box", "nan,0,10,10"}, {"not a number"});
@@ -59,8 +67,8 @@ TEST_F(BadPrompt, ThresholdsOutsideOfTheirRange) {
 }
 
 TEST_F(BadPrompt, AThresholdThatTheGraphCannotServeIsAModelError) {
-  expect_refused(samlet({"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere", "--text", "dog",
-                         "--threshold", "0.3"}),
+  expect_refused(samlet({"run", model_.path().native(), sample("shapes_01.png"), "--ort-library", "/nowhere",
+                         "--text", "dog", "--threshold", "0.3"}),
                  3, {"0.3", "use 0.5 or more"});
 }
 
@@ -90,7 +98,8 @@ TEST_F(CliTest, APhraseLongerThanTheModelTakesIsCutWithOneWarning) {
 
 TEST_F(CliTest, PhrasesOfOtherLanguagesAreEchoedUnchanged) {
   // It finds nothing, but a finding would carry the phrase; use exact phrase with a known one beside it.
-  const ProcessResult result = run({sample("shapes_01.png"), "--json", "--text", "\xE7\xBA\xA2\xE5\x9C\x86", "--text", "red circle"});
+  const ProcessResult result =
+      run({sample("shapes_01.png"), "--json", "--text", "\xE7\xBA\xA2\xE5\x9C\x86", "--text", "red circle"});
   ASSERT_EQ(result.exit_code, 0) << result.error;
   const Json json = Json::parse(result.output);
   ASSERT_EQ(json["instances"].size(), 2U);

@@ -17,10 +17,18 @@ namespace samlet::test {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-inline fs::path miniature() { return fs::path(SAMLET_SOURCE_DIR) / "examples/miniature"; }
-inline std::string miniature_model() { return (miniature() / "onnx-v030").native(); }
-inline std::string sample(const std::string& name) { return (miniature() / "samples" / name).native(); }
-inline std::string stub_model() { return (fs::path(SAMLET_SOURCE_DIR) / "tests/data/stub-v030").native(); }
+inline fs::path miniature() {
+  return fs::path(SAMLET_SOURCE_DIR) / "examples/miniature";
+}
+inline std::string miniature_model() {
+  return (miniature() / "onnx-v030").native();
+}
+inline std::string sample(const std::string& name) {
+  return (miniature() / "samples" / name).native();
+}
+inline std::string stub_model() {
+  return (fs::path(SAMLET_SOURCE_DIR) / "tests/data/stub-v030").native();
+}
 
 inline void write_file(const fs::path& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
@@ -31,7 +39,9 @@ inline std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-inline bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+inline bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// Runs in a folder of its own, so that "nothing was written" can be seen.
 class CliTest : public testing::Test {
@@ -48,13 +58,15 @@ class CliTest : public testing::Test {
     return samlet(std::move(words), options);
   }
 
-  /// A refusal: this exit code, one sentence on standard error that mentions all parts, nothing on standard output, and
-  /// nothing new in the folder.
-  void expect_refused(const ProcessResult& result, int exit_code, const std::vector<std::string>& parts) const {
+  /// A refusal: this exit code, one sentence on standard error that mentions all parts, nothing on standard
+  /// output, and nothing new in the folder.
+  void expect_refused(const ProcessResult& result, int exit_code,
+                      const std::vector<std::string>& parts) const {
     EXPECT_EQ(result.exit_code, exit_code) << result.error;
     EXPECT_EQ(result.output, "");
     EXPECT_TRUE(result.error.starts_with("samlet: ")) << result.error;
-    for (const std::string& part : parts) EXPECT_TRUE(mentions(result.error, part)) << part << " in: " << result.error;
+    for (const std::string& part : parts)
+      EXPECT_TRUE(mentions(result.error, part)) << part << " in: " << result.error;
     EXPECT_EQ(folder_.entries(), before_);
   }
 

@@ -1,4 +1,5 @@
-// Places where a program is run: no home, full and read-only disks, closed and broken streams, several runtimes.
+// Places where a program is run: no home, full and read-only disks, closed and broken streams, several
+// runtimes.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -9,7 +10,9 @@
 namespace samlet::test {
 namespace {
 
-std::string quoted(const std::string& word) { return "'" + word + "'"; }
+std::string quoted(const std::string& word) {
+  return "'" + word + "'";
+}
 
 /// A shell line that runs the words, then prints the exit code and what is in the working folder.
 std::vector<std::string> then_list(const std::vector<std::string>& words) {
@@ -43,7 +46,8 @@ TEST_F(CliTest, AReadOnlyFolderIsFoundOutBeforeTheModelIsLoaded) {
 
 TEST_F(CliTest, NoHomeIsNeeded) {
   ProcessOptions options;
-  options.environment = {{"HOME", "/nonexistent"}, {"XDG_CACHE_HOME", "/nonexistent"}, {"TMPDIR", "/nonexistent"}};
+  options.environment = {
+      {"HOME", "/nonexistent"}, {"XDG_CACHE_HOME", "/nonexistent"}, {"TMPDIR", "/nonexistent"}};
   const ProcessResult result = run({sample("shapes_01.png"), "--text", "rings", "--json"}, options);
   EXPECT_EQ(result.exit_code, 0) << result.error;
 }
@@ -51,7 +55,8 @@ TEST_F(CliTest, NoHomeIsNeeded) {
 TEST_F(CliTest, AClosedStandardOutputIsAnErrorOnlyForThoseWhoPrintThere) {
   ProcessOptions options;
   options.before_exec = [] { ::close(STDOUT_FILENO); };
-  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--json"}, options), 1, {"standard output is closed"});
+  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--json"}, options), 1,
+                 {"standard output is closed"});
   EXPECT_EQ(run({sample("shapes_01.png"), "--text", "rings"}, options).exit_code, 0);
   // The overlay must not have been taken for standard output, which has the first free number.
   EXPECT_EQ(read_text(folder_.path() / "shapes_01.samlet.png").substr(1, 3), "PNG");
@@ -69,7 +74,8 @@ TEST_F(CliTest, AllStreamsClosedStillWorks) {
 TEST_F(CliTest, AFullOrBrokenStandardOutputIsAnError) {
   ProcessOptions full;
   full.before_exec = [] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); };
-  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--json"}, full), 1, {"standard output", "No space left"});
+  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--json"}, full), 1,
+                 {"standard output", "No space left"});
   ProcessOptions broken;
   broken.before_exec = [] {
     int ends[2];
@@ -77,8 +83,8 @@ TEST_F(CliTest, AFullOrBrokenStandardOutputIsAnError) {
     ::close(ends[0]);
     ::dup2(ends[1], STDOUT_FILENO);
   };
-  expect_refused(run({sample("shapes_01.png"), sample("shapes_07.png"), "--text", "rings", "--json"}, broken), 1,
-                 {"standard output", "Broken pipe"});
+  expect_refused(run({sample("shapes_01.png"), sample("shapes_07.png"), "--text", "rings", "--json"}, broken),
+                 1, {"standard output", "Broken pipe"});
 }
 
 TEST_F(CliTest, OneProcessorIsEnoughAndSilent) {
@@ -101,8 +107,8 @@ TEST_F(CliTest, AMissingRuntimeSaysWhereItWasLookedForAndWhatToInstall) {
                  {"/nowhere/lib.so"});
   write_file(folder_.path() / "libonnxruntime.so", "not a library");
   remember_entries();
-  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--ort-library", folder_.path().native()}), 1,
-                 {"libonnxruntime.so"});
+  expect_refused(run({sample("shapes_01.png"), "--text", "rings", "--ort-library", folder_.path().native()}),
+                 1, {"libonnxruntime.so"});
 }
 
 TEST_F(CliTest, ALibraryInTheCurrentFolderIsNeverUsed) {
@@ -116,7 +122,8 @@ TEST_F(CliTest, AnUnusableDeviceIsRefusedByNameAndFallenBackFromByAuto) {
     const ProcessResult result = run({sample("shapes_01.png"), "--text", "rings", "--device", device});
     expect_refused(result, 1, {device});
   }
-  const ProcessResult automatic = run({sample("shapes_01.png"), "--text", "rings", "--json", "--device", "auto"});
+  const ProcessResult automatic =
+      run({sample("shapes_01.png"), "--text", "rings", "--json", "--device", "auto"});
   EXPECT_EQ(automatic.exit_code, 0) << automatic.error;
   EXPECT_EQ(Json::parse(automatic.output)["device"], "cpu");
 }

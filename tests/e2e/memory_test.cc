@@ -9,9 +9,11 @@ constexpr long kGigabyteInKb = 1024 * 1024;
 
 /// A picture of one colour with some texture, so that its file is neither tiny nor huge.
 void write_picture(const fs::path& path, int width, int height) {
-  Image image{width, height, std::vector<std::uint8_t>(std::size_t{3} * static_cast<std::size_t>(width) *
-                                                       static_cast<std::size_t>(height))};
-  for (std::size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<std::uint8_t>((i >> 14) & 0xFF);
+  Image image{width, height,
+              std::vector<std::uint8_t>(std::size_t{3} * static_cast<std::size_t>(width) *
+                                        static_cast<std::size_t>(height))};
+  for (std::size_t i = 0; i < image.rgb.size(); ++i)
+    image.rgb[i] = static_cast<std::uint8_t>((i >> 14) & 0xFF);
   const auto bytes = encode_image(image, ImageFormat::kJpeg);
   write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }

@@ -41,7 +41,8 @@ TEST_F(CliTest, AnExistingOutputIsRefusedBeforeAnythingIsLoaded) {
 }
 
 TEST_F(CliTest, JsonGoesToStandardOutputOneLineAPicture) {
-  const ProcessResult result = run({sample("shapes_01.png"), sample("shapes_07.png"), "--text", "circles", "--json"});
+  const ProcessResult result =
+      run({sample("shapes_01.png"), sample("shapes_07.png"), "--text", "circles", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.error;
   EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 2);
   const Json first = Json::parse(result.output.substr(0, result.output.find('\n')));
@@ -53,7 +54,8 @@ TEST_F(CliTest, JsonGoesToStandardOutputOneLineAPicture) {
 }
 
 TEST_F(CliTest, JsonAndAnOverlayTogether) {
-  const ProcessResult result = run({sample("shapes_01.png"), "--text", "rings", "--json", "--out", "deep/er/"});
+  const ProcessResult result =
+      run({sample("shapes_01.png"), "--text", "rings", "--json", "--out", "deep/er/"});
   ASSERT_EQ(result.exit_code, 0) << result.error;
   EXPECT_EQ(Json::parse(result.output)["instances"].size(), 2U);
   EXPECT_TRUE(fs::exists(folder_.path() / "deep/er/shapes_01.samlet.png"));
@@ -88,8 +90,8 @@ TEST_F(CliTest, TheSameCallGivesTheSameBytes) {
 }
 
 TEST_F(CliTest, OddNamesWorkEverywhere) {
-  for (const std::string name : {"a b.png", "#%@.png", "\xE5\x9B\xBE\xE7\x89\x87 \xC3\xA9.png", "-dash.png", "\xF0\x9F\x90\xB6.png",
-                                 "latin1-\xE9.png"}) {
+  for (const std::string name : {"a b.png", "#%@.png", "\xE5\x9B\xBE\xE7\x89\x87 \xC3\xA9.png", "-dash.png",
+                                 "\xF0\x9F\x90\xB6.png", "latin1-\xE9.png"}) {
     SCOPED_TRACE(name);
     TemporaryFolder odd;
     const fs::path inside = odd.path() / ("\xE5\x9B\xBE \xC3\xA9" + name.substr(0, name.size() - 4));
@@ -98,7 +100,8 @@ TEST_F(CliTest, OddNamesWorkEverywhere) {
     fs::copy_file(sample("shapes_07.png"), inside / name);
     ProcessOptions options;
     options.folder = inside;
-    const ProcessResult result = samlet({"run", "./model", "--image", name, "--text", "green circle", "--json", "--out", "out/"}, options);
+    const ProcessResult result = samlet(
+        {"run", "./model", "--image", name, "--text", "green circle", "--json", "--out", "out/"}, options);
     ASSERT_EQ(result.exit_code, 0) << result.error;
     EXPECT_EQ(Json::parse(result.output)["instances"].size(), 1U);
     EXPECT_TRUE(fs::exists(inside / "out" / (name.substr(0, name.size() - 4) + ".samlet.png")));

@@ -1,4 +1,5 @@
-// The program against Meta's own PyTorch code: the same instances on the miniature's samples, through the command line.
+// The program against Meta's own PyTorch code: the same instances on the miniature's samples, through the
+// command line.
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -19,7 +20,9 @@ struct Sample {
 };
 
 /// For the names of failed tests; the default prints bytes.
-void PrintTo(const Sample& sample_row, std::ostream* out) { *out << sample_row.picture; }
+void PrintTo(const Sample& sample_row, std::ostream* out) {
+  *out << sample_row.picture;
+}
 
 class Samples : public CliTest, public testing::WithParamInterface<Sample> {
  protected:
@@ -117,12 +120,13 @@ TEST_P(Samples, TwoBoxesAreRefusedBecauseTheGraphHasOneSlot) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Miniature, Samples,
-                         testing::Values(Sample{"shapes_01", "shapes_01.png"}, Sample{"shapes_02", "shapes_02.jpg"},
-                                         Sample{"shapes_03", "shapes_03.png"}, Sample{"shapes_04", "shapes_04.jpg"},
-                                         Sample{"shapes_05", "shapes_05.png"}, Sample{"shapes_06", "shapes_06.png"},
-                                         Sample{"shapes_07", "shapes_07.png"}, Sample{"shapes_08", "shapes_08.png"}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Miniature, Samples,
+    testing::Values(Sample{"shapes_01", "shapes_01.png"}, Sample{"shapes_02", "shapes_02.jpg"},
+                    Sample{"shapes_03", "shapes_03.png"}, Sample{"shapes_04", "shapes_04.jpg"},
+                    Sample{"shapes_05", "shapes_05.png"}, Sample{"shapes_06", "shapes_06.png"},
+                    Sample{"shapes_07", "shapes_07.png"}, Sample{"shapes_08", "shapes_08.png"}),
+    [](const auto& row) { return row.param.name; });
 
 TEST_F(CliTest, FractionsOfThePictureMeanTheSameBox) {
   const std::string picture = sample("shapes_01.png");  // 640x480
@@ -138,7 +142,8 @@ TEST_F(CliTest, FractionsOfThePictureMeanTheSameBox) {
 
 TEST_F(CliTest, RaisingTheThresholdOnlyDropsInstances) {
   const auto count = [&](const char* threshold) {
-    const ProcessResult result = run({sample("shapes_01.png"), "--json", "--text", "shapes", "--threshold", threshold});
+    const ProcessResult result =
+        run({sample("shapes_01.png"), "--json", "--text", "shapes", "--threshold", threshold});
     return Json::parse(result.output)["instances"].size();
   };
   EXPECT_EQ(count("0.5"), 6U);
@@ -148,7 +153,8 @@ TEST_F(CliTest, RaisingTheThresholdOnlyDropsInstances) {
 
 TEST_F(CliTest, ThreadsDoNotChangeTheResult) {
   const auto instances = [&](const char* threads) {
-    return Json::parse(run({sample("shapes_03.png"), "--json", "--text", "rings", "--threads", threads}).output)["instances"];
+    return Json::parse(run({sample("shapes_03.png"), "--json", "--text", "rings", "--threads", threads})
+                           .output)["instances"];
   };
   const Json one = instances("1");
   const Json two = instances("2");

@@ -1,5 +1,6 @@
-// Runs a fuzz target over every file of the given folders, so that each past crash and each corpus entry is replayed
-// by every build, with any compiler. libFuzzer brings its own main; this one is linked where libFuzzer is not.
+// Runs a fuzz target over every file of the given folders, so that each past crash and each corpus entry is
+// replayed by every build, with any compiler. libFuzzer brings its own main; this one is linked where
+// libFuzzer is not.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

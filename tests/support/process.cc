@@ -28,8 +28,8 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void run_child(const std::vector<std::string>& argv, const ProcessOptions& options, const Pipe& in,
-                            const Pipe& out, const Pipe& err) {
+[[noreturn]] void run_child(const std::vector<std::string>& argv, const ProcessOptions& options,
+                            const Pipe& in, const Pipe& out, const Pipe& err) {
   ::dup2(in.read_end, STDIN_FILENO);
   ::dup2(out.write_end, STDOUT_FILENO);
   ::dup2(err.write_end, STDERR_FILENO);
@@ -44,7 +44,8 @@ struct Pipe {
 }
 
 /// Feeds `input` and collects both outputs until both are closed.
-void exchange(int input_fd, std::string_view input, int out_fd, std::string& out, int err_fd, std::string& err) {
+void exchange(int input_fd, std::string_view input, int out_fd, std::string& out, int err_fd,
+              std::string& err) {
   std::array<pollfd, 3> fds{{{out_fd, POLLIN, 0}, {err_fd, POLLIN, 0}, {input_fd, POLLOUT, 0}}};
   std::array<std::string*, 2> sinks{&out, &err};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -96,7 +97,9 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   return result;
 }
 
-std::string samlet_program() { return std::string(SAMLET_BINARY_DIR) + "/bin/samlet"; }
+std::string samlet_program() {
+  return std::string(SAMLET_BINARY_DIR) + "/bin/samlet";
+}
 
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "samlet-test-XXXXXX").native();
@@ -111,7 +114,8 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::vector<std::string> TemporaryFolder::entries() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().native());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename().native());
   std::sort(names.begin(), names.end());
   return names;
 }

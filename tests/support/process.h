@@ -13,7 +13,7 @@ struct ProcessOptions {
   std::filesystem::path folder;                    ///< working folder; empty = this process's
   std::map<std::string, std::string> environment;  ///< added to, or replacing, this process's
   std::string input;                               ///< given on standard input
-  std::function<void()> before_exec;               ///< runs in the child, last before exec (close a stream, set a limit)
+  std::function<void()> before_exec;  ///< runs in the child, last before exec (close a stream, set a limit)
 };
 
 struct ProcessResult {
