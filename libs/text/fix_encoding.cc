@@ -34,17 +34,20 @@ std::optional<std::u32string> read_as_utf8(std::u32string_view text, std::size_t
   return variants ? decode_utf8_variants(bytes) : decode_utf8(bytes);
 }
 
+// How many continuation bytes follow a first byte of these clues; 0 when it is none.
+std::size_t continuations_after(unsigned clues) noexcept {
+  if ((clues & kFirstOf2) != 0) return 1;
+  if ((clues & kFirstOf3) != 0) return 2;
+  return (clues & kFirstOf4) != 0 ? 3 : 0;
+}
+
 // The length of the match of UTF8_DETECTOR_RE at `i`, or 0: one or more whole sequences. Its three kinds of
 // first characters exclude one another, so it never has to go back.
 std::size_t detected_length(std::u32string_view text, std::size_t i) noexcept {
   if (i > 0 && (utf8_clues(text[i - 1]) & kStrictContinuation) != 0) return 0;
   std::size_t end = i;
   while (end < text.size()) {
-    const unsigned clues = utf8_clues(text[end]);
-    const std::size_t more = (clues & kFirstOf2) != 0   ? 1
-                             : (clues & kFirstOf3) != 0 ? 2
-                             : (clues & kFirstOf4) != 0 ? 3
-                                                        : 0;
+    const std::size_t more = continuations_after(utf8_clues(text[end]));
     if (more == 0 || more >= text.size() - end) break;
     const std::u32string_view rest = text.substr(end + 1, more);
     const bool whole = std::all_of(rest.begin(), rest.end(),
@@ -79,7 +82,7 @@ std::u32string decode_inconsistent_utf8(std::u32string_view text, WorkLimit& lim
 }
 
 std::u32string fix_one_layer(std::u32string_view text, WorkLimit& limit) {
-  const std::u32string same(text);
+  std::u32string same(text);
   if (is_ascii(text) || !is_bad(text)) return same;
   const unsigned possible = possible_encodings(text);
   for (std::size_t encoding = 0; encoding < kEncodingCount; ++encoding) {

@@ -46,7 +46,8 @@ bool begins_with(std::u32string_view text, std::u32string_view literal) noexcept
   constexpr char32_t kLongS = 0x17F;
   if (text.size() < literal.size()) return false;
   for (std::size_t i = 0; i < literal.size(); ++i) {
-    if (text[i] != literal[i] && !(literal[i] == U's' && text[i] == kLongS)) return false;
+    const bool long_s = literal[i] == U's' && text[i] == kLongS;
+    if (text[i] != literal[i] && !long_s) return false;
   }
   return true;
 }

@@ -1,9 +1,10 @@
 #include "libs/text/unicode.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
+#include <tuple>
+#include <vector>
 
 namespace samlet::text {
 namespace {
@@ -85,12 +86,14 @@ void append_decomposed(std::u32string& out, char32_t c) {
 // Canonical ordering: within each run of combining marks, a stable sort by class.
 void order_marks(std::u32string& text) {
   const auto is_starter = [](char32_t c) { return record(c).combining_class == 0; };
+  std::vector<std::tuple<std::uint8_t, std::size_t, char32_t>> marks;  // class, place, character
   for (auto from = text.begin(); from != text.end();) {
     from = std::find_if_not(from, text.end(), is_starter);
     const auto to = std::find_if(from, text.end(), is_starter);
-    std::stable_sort(from, to, [](char32_t a, char32_t b) {
-      return record(a).combining_class < record(b).combining_class;
-    });
+    marks.clear();
+    for (auto at = from; at != to; ++at) marks.emplace_back(record(*at).combining_class, marks.size(), *at);
+    std::sort(marks.begin(), marks.end());  // the place as second key keeps equal classes in order
+    std::transform(marks.begin(), marks.end(), from, [](const auto& mark) { return std::get<2>(mark); });
     from = to;
   }
 }
@@ -117,7 +120,7 @@ char32_t composite(char32_t first, char32_t second) noexcept {
 // Canonical composition in place (Unicode 3.11, D117): a character joins the last starter unless something
 // between them has the same or a higher class, or is a starter.
 void compose(std::u32string& text) {
-  constexpr std::size_t kNoStarter = static_cast<std::size_t>(-1);
+  constexpr auto kNoStarter = static_cast<std::size_t>(-1);
   std::size_t starter = kNoStarter;
   std::size_t end = 0;             // of the text written so far
   std::uint8_t class_between = 0;  // of the last character kept after the starter

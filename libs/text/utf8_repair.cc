@@ -87,28 +87,36 @@ std::string separate_a_grave(std::string_view bytes) {
   return out;
 }
 
+// A surrogate pair in CESU-8 of which the third or the sixth byte was lost.
+bool is_lossy_cesu8(const Bytes& b, std::size_t i) noexcept {
+  const bool pair = b.is(i, 0xED) && b.in(i + 1, 0xA0, 0xAF) && b.is(i + 3, 0xED) && b.in(i + 4, 0xB0, 0xBF);
+  const bool lost2 = b.lost_or_question(i + 2);
+  const bool lost5 = b.lost_or_question(i + 5);
+  return pair && ((lost2 && (lost5 || b.continuation(i + 5))) || (lost5 && b.continuation(i + 2)));
+}
+
+bool is_lossy_three(const Bytes& b, std::size_t i) noexcept {
+  if (!b.in(i, 0xE0, 0xEF)) return false;
+  return (b.lost_or_question(i + 1) && b.lost_or_continuation(i + 2)) ||
+         (b.lost_or_continuation(i + 1) && b.lost_or_question(i + 2));
+}
+
+bool is_lossy_four(const Bytes& b, std::size_t i) noexcept {
+  if (!b.in(i, 0xF0, 0xF4)) return false;
+  const bool k1 = b.lost_or_continuation(i + 1);
+  const bool k2 = b.lost_or_continuation(i + 2);
+  const bool k3 = b.lost_or_continuation(i + 3);
+  return (b.lost_or_question(i + 1) && k2 && k3) || (k1 && b.lost_or_question(i + 2) && k3) ||
+         (k1 && k2 && b.lost_or_question(i + 3));
+}
+
 // The length of the match of LOSSY_UTF8_RE at `i`, or 0. The order of the checks is that of its alternatives.
 std::size_t lossy_length(const Bytes& b, std::size_t i) noexcept {
   if (b.in(i, 0xC2, 0xDF) && b.lost(i + 1)) return 2;
   if (b.in(i, 0xC2, 0xC3) && b.is(i + 1, '?')) return 2;
-  if (b.is(i, 0xED) && b.in(i + 1, 0xA0, 0xAF) && b.is(i + 3, 0xED) && b.in(i + 4, 0xB0, 0xBF)) {
-    const bool any2 = b.lost_or_question(i + 2) || b.continuation(i + 2);
-    const bool any5 = b.lost_or_question(i + 5) || b.continuation(i + 5);
-    if ((b.lost_or_question(i + 2) && any5) || (any2 && b.lost_or_question(i + 5))) return 6;
-  }
-  if (b.in(i, 0xE0, 0xEF)) {
-    if (b.lost_or_question(i + 1) && b.lost_or_continuation(i + 2)) return 3;
-    if (b.lost_or_continuation(i + 1) && b.lost_or_question(i + 2)) return 3;
-  }
-  if (b.in(i, 0xF0, 0xF4)) {
-    const bool k1 = b.lost_or_continuation(i + 1);
-    const bool k2 = b.lost_or_continuation(i + 2);
-    const bool k3 = b.lost_or_continuation(i + 3);
-    if ((b.lost_or_question(i + 1) && k2 && k3) || (k1 && b.lost_or_question(i + 2) && k3) ||
-        (k1 && k2 && b.lost_or_question(i + 3))) {
-      return 4;
-    }
-  }
+  if (is_lossy_cesu8(b, i)) return 6;
+  if (is_lossy_three(b, i)) return 3;
+  if (is_lossy_four(b, i)) return 4;
   return b.lost(i) ? 1 : 0;
 }
 
