@@ -46,7 +46,7 @@ TEST(DecodeImage, PngEqualsPillow) {
   EXPECT_EQ(check_recorded("png_"), 57);
 }
 TEST(DecodeImage, OrientationsEqualPillow) {
-  EXPECT_EQ(check_recorded("exif_"), 78);
+  EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
 TEST(DecodeImage, SixteenBitsAreRoundedForEveryValue) {

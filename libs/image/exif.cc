@@ -161,8 +161,12 @@ Image transposed(const Image& image) {
   for (std::size_t y0 = 0; y0 < height; y0 += kTile) {
     for (std::size_t x0 = 0; x0 < width; x0 += kTile) {
       for (std::size_t y = y0; y < std::min(y0 + kTile, height); ++y) {
-        for (std::size_t x = x0; x < std::min(x0 + kTile, width); ++x) {
-          std::copy_n(image.rgb.data() + 3 * (y * width + x), 3, out.rgb.data() + 3 * (x * height + y));
+        const std::uint8_t* from = image.rgb.data() + 3 * (y * width + x0);
+        std::uint8_t* to = out.rgb.data() + 3 * (x0 * height + y);
+        for (std::size_t x = x0; x < std::min(x0 + kTile, width); ++x, from += 3, to += 3 * height) {
+          to[0] = from[0];
+          to[1] = from[1];
+          to[2] = from[2];
         }
       }
     }

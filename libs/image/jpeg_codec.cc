@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -127,13 +127,20 @@ Status start(Decoder& decoder) noexcept {
   return jpeg_start_decompress(&decoder.jpeg) == FALSE ? Status::kOutOfData : Status::kDone;
 }
 
-/// Decodes the next row into [output_width, output_components].
+/// Decodes the next rows, each of [output_width, output_components], `stride` bytes apart.
 Status read_rows(Decoder& decoder, std::uint8_t* out, std::size_t stride, int rows) noexcept {
   if (setjmp(decoder.escape.target) != 0) return Status::kFailed;
   for (int i = 0; i < rows; ++i) {
     JSAMPROW row = out + static_cast<std::size_t>(i) * stride;
     if (jpeg_read_scanlines(&decoder.jpeg, &row, 1) != 1) return Status::kOutOfData;
   }
+  return Status::kDone;
+}
+
+/// Reads on to the end marker. Data that ends before it is fine when all rows are there.
+Status finish(Decoder& decoder) noexcept {
+  if (setjmp(decoder.escape.target) != 0) return Status::kFailed;
+  jpeg_finish_decompress(&decoder.jpeg);
   return Status::kDone;
 }
 
@@ -284,7 +291,9 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& opti
   check_components(decoder.jpeg.num_components);
   check_plausible(decoder);
   check(start(decoder), decoder);
-  return make_upright(decode_pixels(decoder), choose_orientation(header.exif, header.xmp));
+  Image image = decode_pixels(decoder);
+  check(finish(decoder), decoder);
+  return make_upright(std::move(image), choose_orientation(header.exif, header.xmp));
 }
 
 std::vector<std::uint8_t> encode_jpeg(const Image& image) {

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,8 +28,10 @@ namespace samlet {
 namespace {
 
 constexpr std::string_view kKind = "PNG";
-/// TODO
-constexpr int kCompressionLevel = 4;
+/// zlib's Z_RLE: run lengths and Huffman codes, no search for matches. With the Paeth filter it is both the
+/// fastest and the smallest on photographs (1500x1125: 70 ms and 2.2 MB; level 6 with all filters: 715 ms
+/// and 2.2 MB); on diagrams it is as fast as level 1 and up to 40 % larger than level 6.
+constexpr int kRunLengthStrategy = 3;
 
 // ---- First part: plain structs and calls that may end in longjmp.
 
@@ -130,8 +132,9 @@ bool write_file(Writer& writer, const Image& image) noexcept {
   if (setjmp(png_jmpbuf(writer.png)) != 0) return false;
   png_set_write_fn(writer.png, &writer, samlet_png_write, samlet_png_no_flush);
   png_set_user_limits(writer.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_compression_level(writer.png, kCompressionLevel);
-  png_set_filter(writer.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
+  png_set_compression_level(writer.png, 1);
+  png_set_compression_strategy(writer.png, kRunLengthStrategy);
+  png_set_filter(writer.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
   png_set_IHDR(writer.png, writer.info, static_cast<png_uint_32>(image.width),
                static_cast<png_uint_32>(image.height), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

@@ -152,13 +152,15 @@ std::optional<PngHeader> read_png_header(std::span<const std::uint8_t> bytes) {
 PngMetadata read_png_metadata(std::span<const std::uint8_t> bytes) {
   PngMetadata metadata;
   std::string raw_profile;
+  bool seen_pixels = false;
   ByteReader reader(bytes);
   if (!reader.skip(kSignatureBytes)) return metadata;
   while (const auto chunk = next_chunk(reader)) {
     if (chunk->type == "IEND") break;
     const bool is_exif = chunk->type == "eXIf";
     const bool is_text = chunk->type == "tEXt" || chunk->type == "zTXt" || chunk->type == "iTXt";
-    if ((!is_exif && !is_text) || !chunk->is_sound()) continue;
+    seen_pixels = seen_pixels || chunk->type == "IDAT";
+    if ((!is_exif && !is_text) || !(seen_pixels || chunk->is_sound())) continue;
     if (is_exif) {
       metadata.exif.assign(chunk->data.begin(), chunk->data.end());
     } else if (auto text = read_text(*chunk, &is_metadata)) {

@@ -26,8 +26,9 @@ struct PngMetadata {
   std::string xmp;
 };
 
-/// Walks the chunks, also those after the pixels. Chunks with a wrong checksum are passed over. Compressed
-/// text is unpacked up to 1 MiB, then given up. Any bytes are safe. Thread-safe.
+/// Walks the chunks, also those after the pixels. Before the pixels, chunks with a wrong checksum are passed
+/// over; after them Pillow does not look at checksums, and neither does this. Compressed text is unpacked up
+/// to 1 MiB, then given up. Any bytes are safe. Thread-safe.
 [[nodiscard]] PngMetadata read_png_metadata(std::span<const std::uint8_t> bytes);
 
 }  // namespace samlet

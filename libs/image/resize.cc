@@ -221,12 +221,16 @@ Image resize_bilinear(const Image& source, int width, int height) {
 }
 
 std::vector<std::uint8_t> to_planes(const Image& image) {
-  const std::size_t pixels = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
   check_arguments(image, image.width, image.height);
+  const std::size_t pixels = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
   std::vector<std::uint8_t> planes(kChannels * pixels);
-  for (std::size_t c = 0; c < kChannels; ++c) {
-    std::uint8_t* plane = planes.data() + c * pixels;
-    for (std::size_t i = 0; i < pixels; ++i) plane[i] = image.rgb[i * kChannels + c];
+  std::uint8_t* red = planes.data();
+  std::uint8_t* green = red + pixels;
+  std::uint8_t* blue = green + pixels;
+  for (std::size_t i = 0; i < pixels; ++i) {
+    red[i] = image.rgb[i * kChannels];
+    green[i] = image.rgb[i * kChannels + 1];
+    blue[i] = image.rgb[i * kChannels + 2];
   }
   return planes;
 }

@@ -284,6 +284,7 @@ def png_metadata_cases(samples):
     yield case("exif_after_pixels", after=chunk(b"eXIf", six))
     yield case("two_exif", chunk(b"eXIf", six), chunk(b"eXIf", three))
     yield case("exif_with_prefix", chunk(b"eXIf", b"Exif\0\0" + six))
+    yield case("exif_bad_checksum_after_pixels", after=chunk(b"eXIf", six)[:-4] + b"oops")
     key = b"Raw profile type exif\0"
     yield case("raw_text", chunk(b"tEXt", key + raw_profile(b"Exif\0\0" + six)))
     yield case("raw_ztxt", chunk(b"zTXt", key + b"\0" + zlib.compress(raw_profile(b"Exif\0\0" + six))))
