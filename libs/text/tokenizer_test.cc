@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -95,7 +94,7 @@ TEST(Tokenizer, EveryCodePointAloneAsTheReference) {
       if (c >= 0xD800 && c < 0xE000) continue;
       hash = hash_ids(used_ids(encode_utf8(std::u32string(1, c)), kContext), hash);
     }
-    EXPECT_EQ(hex(hash), lines[block]) << "block U+" << hex(block * 256);
+    EXPECT_EQ(hex(hash), lines[block]) << "block U+" << hex(std::uint64_t{block} * 256);
   }
 }
 
@@ -210,6 +209,7 @@ TEST(Tokenizer, ThreadsShareNothing) {
   const auto expected = tokenize("a red ball", kContext).ids;
   std::vector<int> wrong(4, 0);
   std::vector<std::thread> threads;
+  threads.reserve(wrong.size());
   for (int& count : wrong) {
     threads.emplace_back([&count, &expected] {
       for (int i = 0; i < 500; ++i) count += tokenize("A red&nbsp;ball", kContext).ids == expected ? 0 : 1;
