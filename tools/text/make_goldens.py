@@ -42,7 +42,7 @@ WE'VE THEY'LL I'M YOU'RE HE'D ISN'T IT'S
 !'s
 AT&T
 Hello, World!
-   leading and trailing   
+   leading and trailing\x20\x20\x20
 tabs\tand\nnew\r\nlines\rand\x0bmore\x0c
 a\u2003b\u3000c\xa0d\u1680e\u2028f\u2029g\x85h
 a\x1cb\x1dc\x1ed\x1fe
