@@ -1,5 +1,6 @@
 // The program against Meta's own PyTorch code: the same instances on the miniature's samples, through the
 // command line.
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <string>
