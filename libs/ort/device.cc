@@ -44,7 +44,9 @@ void run_probe(const Runtime& runtime, Device device) {
   const OrtApi& api = *rt.api;
   // The reason goes into one sentence; ONNX Runtime's log lines about it would only repeat it.
   LogBridge silent({}, rt.log_mutex);
-  SessionOptions options{.device = device, .threads = 1};
+  SessionOptions options;
+  options.device = device;
+  options.threads = 1;
   // Without this a node that the device refuses runs on the CPU, and the probe would have proved nothing.
   if (device != Device::kCpu) options.config.emplace("session.disable_cpu_ep_fallback", "1");
   const auto session_options = make_session_options(runtime, options, silent);
@@ -136,8 +138,8 @@ std::optional<std::string> probe(const Runtime& runtime, Device device) {
   }
 }
 
-Device resolve_device(const Runtime& runtime, Device wanted, const LogSink& sink) {
-  if (wanted == Device::kAuto) return resolve_auto(runtime, sink);
+Device resolve_device(const Runtime& runtime, Device wanted, const LogSink& log) {
+  if (wanted == Device::kAuto) return resolve_auto(runtime, log);
   if (const auto reason = probe(runtime, wanted)) {
     throw Error(ErrorCode::kDeviceUnavailable,
                 fmt::format("the device '{}' cannot be used: {}", name_of(wanted), *reason));

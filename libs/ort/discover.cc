@@ -103,6 +103,7 @@ std::vector<fs::path> python_site_packages(const fs::path& prefix) {
   }
   std::sort(pythons.rbegin(), pythons.rend());
   std::vector<fs::path> folders;
+  folders.reserve(pythons.size());
   for (auto& [version, folder] : pythons) folders.push_back(std::move(folder));
   return folders;
 }

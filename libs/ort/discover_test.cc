@@ -9,6 +9,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> versions_of(const std::vector<FoundLibrary>& found) {
   std::vector<std::string> versions;
+  versions.reserve(found.size());
   for (const FoundLibrary& library : found) versions.push_back(library.version);
   return versions;
 }

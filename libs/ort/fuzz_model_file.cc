@@ -4,6 +4,7 @@
 #include "libs/ort/model_file.h"
 #include "samlet/error.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     (void)samlet::ort::parse_model_file({data, size});

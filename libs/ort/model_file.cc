@@ -463,6 +463,7 @@ ModelFile parse_model_file(std::span<const std::uint8_t> bytes) {
   }
   if (!walk.has_ir_version || !walk.has_graph) damaged("it is not an ONNX model");
   std::erase_if(walk.file.inputs, [&](const DeclaredValue& v) { return walk.initializers.contains(v.name); });
+  walk.file.external.reserve(walk.external.size());
   for (const auto& [location, end] : walk.external) walk.file.external.push_back({location, end});
   return std::move(walk.file);
 }

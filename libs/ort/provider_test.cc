@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <random>
 
 #include "libs/base/file.h"
@@ -41,7 +42,7 @@ TEST(ElfTest, CutAndDamagedFilesAreRead) {
     (void)needed_libraries(
         std::vector<std::uint8_t>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
   }
-  std::mt19937 random(1);  // the same each time
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time
   for (int i = 0; i < 3000; ++i) {
     auto damaged = whole;
     // Headers and dynamic section are what is read; the first kilobyte holds the former.

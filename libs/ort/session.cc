@@ -108,6 +108,7 @@ std::vector<ValueInfo> describe_all(const OrtApi& api, const OrtSession* session
 
 std::string names_of(const std::vector<ValueInfo>& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const ValueInfo& value : values) names.push_back(printable(value.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -116,6 +117,36 @@ bool accepts(const Shape& declared, const Shape& given) {
   return std::equal(declared.begin(), declared.end(), given.begin(), given.end(),
                     [](std::int64_t want, std::int64_t have) { return want < 0 || want == have; });
 }
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
+  std::vector<const char*> pointers;
+  pointers.reserve(names.size());
+  for (const std::string& name : names) pointers.push_back(name.c_str());
+  return pointers;
+}
+
+/// The feeds of a call in the form of the C API: ended strings, which a string_view need not be, and values.
+class Inputs {
+ public:
+  Inputs(const OrtApi& api, const std::vector<Feed>& feeds) {
+    for (const Feed& feed : feeds) {
+      names_.emplace_back(feed.name);
+      if (feed.tensor != nullptr) borrowed_.push_back(borrow(api, feed.tensor->view()));
+      values_.push_back(feed.tensor != nullptr ? borrowed_.back().get() : feed.value->impl().value.get());
+    }
+    pointers_ = pointers_to(names_);
+  }
+
+  [[nodiscard]] const char* const* names() const { return pointers_.data(); }
+  [[nodiscard]] const OrtValue* const* values() const { return values_.data(); }
+  [[nodiscard]] std::size_t count() const { return values_.size(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<const char*> pointers_;
+  std::vector<Handle<OrtValue>> borrowed_;
+  std::vector<const OrtValue*> values_;
+};
 
 /// Sets a run's terminate flag when a cancel token is set. ONNX Runtime has no callback to ask, so a thread
 /// looks at the token; it costs some tens of microseconds a run.
@@ -252,19 +283,8 @@ std::vector<Value> Session::run(const std::vector<Feed>& feeds, const std::vecto
   impl_->check_feeds(feeds);
   impl_->check_outputs(outputs);
   const OrtApi& api = *impl_->runtime->impl().api;
-
-  std::vector<std::string> names;  // the C API wants ended strings, a string_view need not be one
-  std::vector<Handle<OrtValue>> borrowed;
-  std::vector<const OrtValue*> values;
-  for (const Feed& feed : feeds) {
-    names.emplace_back(feed.name);
-    if (feed.tensor != nullptr) borrowed.push_back(borrow(api, feed.tensor->view()));
-    values.push_back(feed.tensor != nullptr ? borrowed.back().get() : feed.value->impl().value.get());
-  }
-  std::vector<const char*> input_names;
-  for (const std::string& name : names) input_names.push_back(name.c_str());
-  std::vector<const char*> output_names;
-  for (const std::string& name : outputs) output_names.push_back(name.c_str());
+  const Inputs inputs(api, feeds);
+  const std::vector<const char*> output_names = pointers_to(outputs);
 
   OrtRunOptions* raw_options = nullptr;
   check(api, api.CreateRunOptions(&raw_options), "make run options");
@@ -276,17 +296,19 @@ std::vector<Value> Session::run(const std::vector<Feed>& feeds, const std::vecto
   OrtStatus* status = nullptr;
   {
     const CancelWatch watch(api, raw_options, cancel);
-    status = api.Run(impl_->session.get(), raw_options, input_names.data(), values.data(), values.size(),
+    status = api.Run(impl_->session.get(), raw_options, inputs.names(), inputs.values(), inputs.count(),
                      output_names.data(), output_names.size(), results.data());
   }
   const auto failure = take_failure(api, status);
   std::vector<Handle<OrtValue>> owned;
+  owned.reserve(results.size());
   for (OrtValue* result : results) owned.emplace_back(result, api.ReleaseValue);
   if (failure) {
     cancel.check();  // the failure is the stop that was asked for
     throw make_error(ErrorCode::kInternal, fmt::format("{} could not be run", impl_->name), *failure);
   }
   std::vector<Value> adopted;
+  adopted.reserve(owned.size());
   for (std::size_t i = 0; i < owned.size(); ++i) {
     adopted.push_back(adopt(impl_->runtime, std::move(owned[i]), outputs[i]));
   }

@@ -86,13 +86,13 @@ enum class Device { kAuto, kCpu, kCuda, kCoreMl, kTensorRt, kOpenVino, kWebGpu }
 struct SessionOptions {
   Device device = Device::kCpu;  ///< resolved, not kAuto
   int threads = 0;               ///< within an operator; 0 = default_thread_count()
-  LogSink log = {};
+  LogSink log;
   /// Where CoreML, TensorRT and OpenVINO keep what they compile; empty = no cache. None of them notices a
   /// changed model: name the folder after the model's hash, the system's build and the options.
-  std::filesystem::path cache_folder = {};
+  std::filesystem::path cache_folder;
   /// ONNX Runtime's own session configuration entries, set last ("mlas.disable_kleidiai" = "1" frees the
   /// gigabytes that 1.24 and newer keep on ARM). Entries that a version does not know are ignored by it.
-  std::map<std::string, std::string> config = {};
+  std::map<std::string, std::string> config;
 };
 
 /// Name, element type and shape of an input or output; -1 is a dimension that varies.
