@@ -143,7 +143,11 @@ class GraphsV030 final : public Graphs {
     const auto loaded = runtime();
     const std::lock_guard lock(mutex_);
     if (!device_) device_ = ort::resolve_device(*loaded, wanted_, options_.log);
-    return {*device_, options_.threads, options_.log};
+    ort::SessionOptions session;
+    session.device = *device_;
+    session.threads = options_.threads;
+    session.log = options_.log;
+    return session;
   }
 
   /// On CoreML only the image encoder goes to the device: the others are small, and their dynamic dims do not

@@ -62,7 +62,7 @@ class ExternalData : public BadModel {
     // The stub with its language encoder's weight in a .data file beside it.
     for (const std::string& folder :
          {stub_model(), std::string(SAMLET_SOURCE_DIR "/tests/data/external-v030")}) {
-      fs::copy(folder, model_.path(), fs::copy_options::overwrite_existing);
+      fs::copy(folder, model_.path(), fs::copy_options::overwrite_existing | fs::copy_options::recursive);
     }
   }
   [[nodiscard]] fs::path data() const { return model_.path() / "sam3_language_encoder.onnx.data"; }
