@@ -26,6 +26,11 @@ TEST_F(BadPicture, MissingOrAFolder) {
   expect_picture_refused("folder.jpg", {"is a folder"});
 }
 
+TEST_F(BadPicture, Unreadable) {
+  // Reading at its start fails with an I/O error for everybody, root included, for whom permission bits do not count.
+  expect_picture_refused("/proc/self/mem", {"cannot read"});
+}
+
 TEST_F(BadPicture, EmptyOrNotAPicture) {
   write_file(here("empty.jpg"), "");
   expect_picture_refused("empty.jpg", {"empty"});
