@@ -26,7 +26,11 @@ std::string picture(const Image& image) {
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
       const std::uint8_t red = image.rgb[std::size_t{3} * static_cast<std::size_t>(y * image.width + x)];
-      text += red == 255 ? '#' : (red == 0 ? '.' : '+');
+      if (red == 255) {
+        text += '#';
+      } else {
+        text += red == 0 ? '.' : '+';
+      }
     }
     text += '\n';
   }
@@ -39,7 +43,7 @@ TEST(BlendColumn, MixesAndClips) {
   EXPECT_EQ((std::vector<std::uint8_t>(image.rgb.begin() + 3, image.rgb.begin() + 6)),
             (std::vector<std::uint8_t>{150, 50, 101}));
   EXPECT_EQ(image.rgb[0], 100);
-  EXPECT_EQ(image.rgb[3 * 10], 100);  // (1, 3) is outside of the run
+  EXPECT_EQ(image.rgb[30], 100);  // (1, 3) is outside of the run
   const Image before = image;
   blend_column(image, -1, 0, 4, kRed, 1.0F);
   blend_column(image, 3, 0, 4, kRed, 1.0F);

@@ -7,6 +7,7 @@
 #include "samlet/error.h"
 #include "samlet/image.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   samlet::DecodeOptions options;
   options.max_pixels = 1'000'000;

@@ -31,6 +31,7 @@ samlet::Orientation orientation_of(std::uint8_t choice, std::span<const std::uin
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto value = static_cast<int>(orientation_of(data[0], std::span(data, size).subspan(1)));

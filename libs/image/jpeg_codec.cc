@@ -36,6 +36,7 @@ constexpr std::string_view kKind = "JPEG";
 constexpr int kMaxScans = 100;
 
 // ---- First part: plain structs and calls that may end in longjmp.
+// NOLINTBEGIN(cert-err52-cpp): the C library leaves its functions by longjmp only.
 
 /// What the callbacks share with the calls. `client_data` of the libjpeg object points to it.
 struct Escape {
@@ -170,6 +171,7 @@ Status write_file(Encoder& encoder, const Image& image) noexcept {
   return Status::kDone;
 }
 
+// NOLINTEND(cert-err52-cpp)
 // ---- Second part: ownership, checks and exceptions.
 
 [[noreturn]] void throw_failure(const Escape& escape) {
@@ -204,7 +206,7 @@ class EncoderOwner {
   EncoderOwner() = default;
   ~EncoderOwner() {
     jpeg_destroy_compress(&encoder_.jpeg);
-    std::free(encoder_.bytes);
+    std::free(encoder_.bytes);  // NOLINT(cppcoreguidelines-no-malloc): libjpeg allocates it
   }
   EncoderOwner(const EncoderOwner&) = delete;
   EncoderOwner& operator=(const EncoderOwner&) = delete;

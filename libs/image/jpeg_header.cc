@@ -22,7 +22,7 @@ bool is_start_of_frame(std::uint8_t marker) {
 
 /// SOI, EOI, RSTn and TEM stand alone; every other marker is followed by a length.
 bool has_segment(std::uint8_t marker) {
-  return marker != 0x01 && !(marker >= 0xD0 && marker <= 0xD9);
+  return marker != 0x01 && (marker < 0xD0 || marker > 0xD9);
 }
 
 /// The code of the next marker. Bytes that belong to no segment are skipped, as libjpeg does.

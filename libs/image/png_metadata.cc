@@ -12,8 +12,6 @@
 namespace samlet {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::size_t kSignatureBytes = 8;
 /// Pillow's MAX_TEXT_CHUNK. Metadata of real cameras is far below it; a bomb is not.
 constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;

@@ -158,7 +158,7 @@ TEST_F(Refusal, OtherFilesAreNamed) {
       {"\xEF\xBB\xBF \r\n<HTML><body>"sv, "looks like HTML"},
       {"<!-- proxy --><html>"sv, "looks like HTML"},
       {"<?xml version='1.0'?><Error/>"sv, "looks like XML"},
-      {"{\"error\": 404}"sv, "looks like JSON"},
+      {R"({"error": 404})"sv, "looks like JSON"},
       {"Not found\n"sv, "looks like text"},
       {"%PDF-1.7\n"sv, "PDF"},
       {"PK\3\4\0"sv, "ZIP"},
@@ -177,7 +177,7 @@ TEST_F(Refusal, OtherFilesAreNamed) {
 
 TEST_F(Refusal, TooManyPixelsAreRefusedByTheHeader) {
   DecodeOptions options;
-  options.max_pixels = 37 * 29 - 1;
+  options.max_pixels = 1072;  // 37 x 29 - 1
   for (const char* name :
        {"png_rgb8.png", "jpeg_420.jpg", "png_rgb8_interlaced.png", "jpeg_progressive.jpg"}) {
     const Error error = refusal(test::sample(name), options);

@@ -50,6 +50,8 @@ Filter make_filter(int in_size, int out_size) {
   filter.count.resize(outputs);
   filter.weights.resize(outputs * filter.taps);
   std::vector<double> exact(filter.taps);
+  // NOLINTBEGIN(bugprone-incorrect-roundings): casting x + 0.5 is Pillow's rounding, and its last bit
+  // matters.
   for (std::size_t i = 0; i < outputs; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale;
     const int low = std::max(static_cast<int>(center - support + 0.5), 0);
@@ -67,6 +69,7 @@ Filter make_filter(int in_size, int out_size) {
     filter.first[i] = static_cast<std::size_t>(low);
     filter.count[i] = count;
   }
+  // NOLINTEND(bugprone-incorrect-roundings)
   return filter;
 }
 

@@ -131,7 +131,7 @@ TextRenderer::Extent TextRenderer::measure(std::string_view utf8) const {
 
 void TextRenderer::draw(Image& image, int x, int baseline, std::string_view utf8, Color color) const {
   impl_->walk(utf8, FT_LOAD_RENDER, [&](FT_Pos pen) {
-    const FT_GlyphSlot slot = impl_->face->glyph;
+    const auto* slot = impl_->face->glyph;
     blit(image, slot->bitmap, std::int64_t{x} + ((pen + 32) >> 6) + slot->bitmap_left,
          std::int64_t{baseline} - slot->bitmap_top, color);
   });
