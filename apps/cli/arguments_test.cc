@@ -51,9 +51,14 @@ TEST(Arguments, RepeatableOptionsTakeOneWordEach) {
 }
 
 TEST(Arguments, TextIsTakenAsItStands) {
-  const auto run =
-      parse_run({"run", "./m", "a.jpg", "--text", "a,b [c] %x", "--text", "-not-an-option", "--text", ""});
-  EXPECT_EQ(run.texts, (std::vector<std::string>{"a,b [c] %x", "-not-an-option", ""}));
+  // Each of these means something to some command line parser: a list, a quote, an option, a comment, an
+  // escape.
+  for (const char* text : {"a,b [c] %x", "-not-an-option", "", "[dog]", "[a,b]", "\"quoted\"", "'s", "#hash",
+                           "a\\nb", "{}", "--", "@file", "b64:x", "$HOME", "0x10", "true"}) {
+    EXPECT_EQ(parse_run({"run", "./m", "a.jpg", "--text", text}).texts, std::vector<std::string>{text});
+    EXPECT_EQ(parse_run({"run", "./m", "--image", text, "--text", "x"}).pictures,
+              std::vector<std::string>{text});
+  }
 }
 
 TEST(Arguments, BoxesMayBeNegativeNumbers) {

@@ -37,7 +37,7 @@ Image read_image(const std::filesystem::path& path, const DecodeOptions& options
 enum class ImageFormat { kJpeg, kPng };
 
 /// Encodes to a file's bytes. JPEG: quality 90, 4:2:0. PNG: 8-bit RGB. Errors: kImageTooLarge when the format
-/// cannot hold the size (JPEG: 65,535 a side). Thread-safe.
+/// cannot hold the size (JPEG: 65,500 a side). Thread-safe.
 std::vector<std::uint8_t> encode_image(const Image& image, ImageFormat format);
 
 }  // namespace samlet
