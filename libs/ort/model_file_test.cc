@@ -30,7 +30,7 @@ std::string model_with_graph(std::string_view graph) {
 }
 
 TEST(ModelFileTest, ReadsWhatTheFileDeclares) {
-  const ModelFile file = read_model_file(kTestdata / "add.onnx");
+  const ModelFile file = read_model_file(testdata() / "add.onnx");
   EXPECT_EQ(file.ir_version, 9);
   EXPECT_EQ(file.opset, 20);
   EXPECT_EQ(file.producer, "samlet-testdata");
@@ -46,33 +46,33 @@ TEST(ModelFileTest, ReadsWhatTheFileDeclares) {
 }
 
 TEST(ModelFileTest, FreeDimensionsTypesAndInitializers) {
-  const ModelFile dynamic = read_model_file(kTestdata / "dynamic.onnx");
+  const ModelFile dynamic = read_model_file(testdata() / "dynamic.onnx");
   ASSERT_EQ(dynamic.inputs.size(), 1U);  // "two" is listed, but has a value
   EXPECT_EQ(dynamic.inputs[0].shape, (Shape{-1, 4}));
-  const ModelFile types = read_model_file(kTestdata / "types.onnx");
+  const ModelFile types = read_model_file(testdata() / "types.onnx");
   EXPECT_EQ(types.inputs[0].dtype, DType::kBool);
   EXPECT_EQ(types.inputs[1].dtype, DType::kInt64);
   EXPECT_EQ(types.inputs[2].dtype, DType::kUInt8);
-  EXPECT_EQ(read_model_file(kTestdata / "string.onnx").inputs[0].dtype, std::nullopt);
-  EXPECT_EQ(read_model_file(kTestdata / "loop.onnx").inputs.size(),
+  EXPECT_EQ(read_model_file(testdata() / "string.onnx").inputs[0].dtype, std::nullopt);
+  EXPECT_EQ(read_model_file(testdata() / "loop.onnx").inputs.size(),
             2U);  // those of the body are not the model's
 }
 
 TEST(ModelFileTest, ExternalDataOneRowAFile) {
-  const ModelFile file = parse(text_of(kTestdata / "external_far.onnx"));
+  const ModelFile file = parse(text_of(testdata() / "external_far.onnx"));
   ASSERT_EQ(file.external.size(), 2U);
   EXPECT_EQ(file.external[0].location, "a.data");
   EXPECT_EQ(file.external[0].end, 256U);
   EXPECT_EQ(file.external[1].location, "far.data");
   EXPECT_EQ(file.external[1].end, 5 * (std::uint64_t{1} << 30) + 256);
   // No length: the shape and the type tell. Hidden in a subgraph: found all the same.
-  EXPECT_EQ(parse(text_of(kTestdata / "external_bare.onnx")).external.at(0).end, 256U);
-  EXPECT_EQ(parse(text_of(kTestdata / "external_hidden.onnx")).external.at(0).location, "../hidden.data");
+  EXPECT_EQ(parse(text_of(testdata() / "external_bare.onnx")).external.at(0).end, 256U);
+  EXPECT_EQ(parse(text_of(testdata() / "external_hidden.onnx")).external.at(0).location, "../hidden.data");
 }
 
 TEST(ModelFileTest, ImpossibleExternalDataIsRefused) {
   const auto message = [](const char* name) {
-    const Error error = error_of([&] { (void)parse(text_of(kTestdata / name)); });
+    const Error error = error_of([&] { (void)parse(text_of(testdata() / name)); });
     EXPECT_EQ(error.code(), ErrorCode::kModelDamaged) << name;
     return std::string(error.what());
   };
@@ -84,7 +84,7 @@ TEST(ModelFileTest, ImpossibleExternalDataIsRefused) {
 }
 
 TEST(ModelFileTest, EveryCutIsRefusedOrShorter) {
-  const std::string whole = text_of(kTestdata / "loop.onnx");
+  const std::string whole = text_of(testdata() / "loop.onnx");
   int parsed = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     try {
@@ -149,7 +149,7 @@ TEST(ModelFileTest, ManyDimensionsAreNotStored) {
 }
 
 TEST(ModelFileTest, RepeatedFieldsMergeAsProtobufSays) {
-  const std::string once = text_of(kTestdata / "add.onnx");
+  const std::string once = text_of(testdata() / "add.onnx");
   const ModelFile twice = parse(once + once);
   EXPECT_EQ(twice.ir_version, 9);
   EXPECT_EQ(twice.inputs.size(), 4U);  // lists of merged messages grow
@@ -185,11 +185,11 @@ Error read_error(const fs::path& path) {
 }
 
 TEST(ModelFolderTest, GoodDataPasses) {
-  const ModelFile file = read_model_file(kTestdata / "external.onnx");
+  const ModelFile file = read_model_file(testdata() / "external.onnx");
   ASSERT_EQ(file.external.size(), 1U);
   EXPECT_EQ(file.external[0].end, 272U);
   const fs::path before = fs::current_path();
-  fs::current_path(kTestdata);
+  fs::current_path(testdata());
   EXPECT_EQ(read_model_file("external.onnx").external.size(), 1U);
   fs::current_path(before);
 }
@@ -226,7 +226,7 @@ TEST(ModelFolderTest, DataBeyondFourGigabytes) {
 
 TEST(ModelFolderTest, LocationsOutsideOfTheFolderAreRefused) {
   for (const char* name : {"external_up.onnx", "external_absolute.onnx", "external_hidden.onnx"}) {
-    const Error error = read_error(kTestdata / name);
+    const Error error = read_error(testdata() / name);
     EXPECT_EQ(error.code(), ErrorCode::kModelDamaged) << name;
     EXPECT_TRUE(contains(error.what(), "lies outside of the model's folder"));
     EXPECT_TRUE(contains(error.what(), name));
@@ -265,7 +265,7 @@ TEST(ModelFolderTest, AHubCacheOfLinksIsFine) {
 }
 
 TEST(ModelFolderTest, AFolderIsNotAModel) {
-  EXPECT_EQ(read_error(kTestdata).code(), ErrorCode::kIo);
+  EXPECT_EQ(read_error(testdata()).code(), ErrorCode::kIo);
 }
 
 }  // namespace

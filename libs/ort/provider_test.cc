@@ -33,7 +33,7 @@ TEST(ElfTest, ReadsWhatALibraryNeeds) {
 TEST(ElfTest, AnythingElseNeedsNothing) {
   EXPECT_TRUE(needed_libraries({}).empty());
   EXPECT_TRUE(needed_libraries(std::vector<std::uint8_t>(4096, 0)).empty());
-  EXPECT_TRUE(needed_libraries(bytes_of(kTestdata / "add.onnx")).empty());
+  EXPECT_TRUE(needed_libraries(bytes_of(testdata() / "add.onnx")).empty());
 }
 
 TEST(ElfTest, CutAndDamagedFilesAreRead) {

@@ -42,9 +42,9 @@ Fake& fake() {
   return the_fake;
 }
 const OrtApiBase kFakeBase{[](std::uint32_t version) noexcept -> const OrtApi* {
-                             static const OrtApi api{};
+                             static const OrtApi kEmpty{};
                              fake().asked.push_back(version);
-                             return version <= fake().newest ? &api : nullptr;
+                             return version <= fake().newest ? &kEmpty : nullptr;
                            },
                            []() noexcept -> const char* { return fake().version.c_str(); }};
 
@@ -235,7 +235,7 @@ TEST(DeviceTest, AProviderThatIsMissingIsAnErrorThatNamesIt) {
 TEST(DeviceTest, ASessionOnAMissingDeviceIsRefused) {
   SessionOptions options = cpu_options();
   options.device = Device::kCuda;
-  const auto open = [&] { const Session session(test_runtime(), kTestdata / "add.onnx", options); };
+  const auto open = [&] { const Session session(test_runtime(), testdata() / "add.onnx", options); };
   EXPECT_EQ(error_of(open).code(), ErrorCode::kDeviceUnavailable);
   options.device = Device::kAuto;
   EXPECT_EQ(error_of(open).code(), ErrorCode::kInternal);

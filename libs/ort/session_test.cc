@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Session open(const std::string& name, const SessionOptions& options = cpu_options()) {
-  return {test_runtime(), kTestdata / name, options};
+  return {test_runtime(), testdata() / name, options};
 }
 
 Tensor floats(Shape shape, const std::vector<float>& values) {
@@ -195,7 +195,7 @@ TEST(SessionTest, TwoThreadsShareOneSession) {
   const Session session = open("matmul.onnx", cpu_options(2));
   const auto run_one = [&](std::int64_t m) {
     const Tensor a = floats({m, 16}, ramp(static_cast<std::size_t>(m) * 16));
-    const Tensor b = floats({16, 24}, ramp(16 * 24));
+    const Tensor b = floats({16, 24}, ramp(std::size_t{16} * 24));
     return floats_of(session.run({{"a", nullptr, &a}, {"b", nullptr, &b}}, {"d"})[0]);
   };
   const auto expected_5 = run_one(5);
@@ -214,8 +214,8 @@ TEST(SessionTest, TwoThreadsShareOneSession) {
 }
 
 TEST(SessionTest, ResultsAreTheSameToTheLastBitInEachRunAndSession) {
-  const Tensor a = floats({64, 300}, ramp(64 * 300));
-  const Tensor b = floats({300, 80}, ramp(300 * 80));
+  const Tensor a = floats({64, 300}, ramp(std::size_t{64} * 300));
+  const Tensor b = floats({300, 80}, ramp(std::size_t{300} * 80));
   const std::vector<Feed> feeds{{"a", nullptr, &a}, {"b", nullptr, &b}};
   const Session first = open("matmul.onnx", cpu_options(2));
   const Session second = open("matmul.onnx", cpu_options(2));
@@ -238,8 +238,8 @@ double processor_seconds() {
 
 TEST(SessionTest, ThreadsDoNotSpinAfterARun) {
   const Session session = open("matmul.onnx", cpu_options(4));
-  const Tensor a = floats({256, 300}, ramp(256 * 300));
-  const Tensor b = floats({300, 80}, ramp(300 * 80));
+  const Tensor a = floats({256, 300}, ramp(std::size_t{256} * 300));
+  const Tensor b = floats({300, 80}, ramp(std::size_t{300} * 80));
   (void)session.run({{"a", nullptr, &a}, {"b", nullptr, &b}}, {"d"});
   const double before = processor_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -252,7 +252,7 @@ TEST(SessionTest, ThreadsDoNotSpinAfterARun) {
 TEST(SessionTest, ExternalDataIsFoundFromAnyFolder) {
   const TemporaryFolder folder;
   const fs::path model = folder.copy("external.onnx", fs::path("Ordner é 图片") / "external.onnx");
-  fs::copy_file(kTestdata / "external.onnx.data", model.parent_path() / "external.onnx.data");
+  fs::copy_file(testdata() / "external.onnx.data", model.parent_path() / "external.onnx.data");
   const Tensor x(DType::kFloat32, {64});
   const auto last_of = [&](const fs::path& path) {
     const Session session(test_runtime(), path, cpu_options());
@@ -301,12 +301,12 @@ TEST(SessionTest, SaysWhyAModelDoesNotLoad) {
   EXPECT_EQ(cut.code(), ErrorCode::kModelDamaged);
   EXPECT_TRUE(contains(cut.what(), "has 200 bytes, 272 are needed"));
 
-  const Error unknown = error_for(kTestdata / "unknown_operator.onnx");
+  const Error unknown = error_for(testdata() / "unknown_operator.onnx");
   EXPECT_TRUE(contains(unknown.what(), "\n  ONNX Runtime: "));
   EXPECT_TRUE(contains(unknown.what(), "NoSuchOperator"));
   EXPECT_EQ(unknown.code(), ErrorCode::kModelDamaged);
 
-  const Error strings = error_for(kTestdata / "string.onnx");
+  const Error strings = error_for(testdata() / "string.onnx");
   EXPECT_EQ(strings.code(), ErrorCode::kModelUnsupported);
   EXPECT_TRUE(contains(strings.what(), "'text' is not a tensor of numbers"));
 }

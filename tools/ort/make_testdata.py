@@ -142,13 +142,13 @@ def probe_header():
     made.ir_version = 8
     onnx.checker.check_model(made)
     data = made.SerializeToString(deterministic=True)
-    rows = [", ".join(f"0x{b:02x}" for b in data[i : i + 18]) for i in range(0, len(data), 18)]
+    rows = [", ".join(f"0x{b:02x}" for b in data[i : i + 16]) for i in range(0, len(data), 16)]
     text = (
         "// Written by tools/ort/make_testdata.py; do not edit.\n#pragma once\n\n#include <array>\n#include <cstdint>\n\n"
         "namespace samlet::ort {\n\n/// The ONNX model y = x + x, x: f32 [1, 4].\n"
-        f"inline constexpr std::array<std::uint8_t, {len(data)}> kProbeModel{{\n    "
+        f"// clang-format off\ninline constexpr std::array<std::uint8_t, {len(data)}> kProbeModel{{\n    "
         + ",\n    ".join(rows)
-        + "};\n\n}  // namespace samlet::ort\n"
+        + "};\n// clang-format on\n\n}  // namespace samlet::ort\n"
     )
     (ROOT / "probe_model.h").write_text(text)
 
