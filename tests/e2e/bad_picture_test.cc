@@ -27,7 +27,8 @@ TEST_F(BadPicture, MissingOrAFolder) {
 }
 
 TEST_F(BadPicture, Unreadable) {
-  // Reading at its start fails with an I/O error for everybody, root included, for whom permission bits do not count.
+  // Reading at its start fails with an I/O error for everybody, root included, for whom permission bits do
+  // not count.
   expect_picture_refused("/proc/self/mem", {"cannot read"});
 }
 

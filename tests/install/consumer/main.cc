@@ -1,4 +1,5 @@
-// Uses the installed headers and libraries only: prints the version, and ends with 0 when masks and errors work.
+// Uses the installed headers and libraries only: prints the version, and ends with 0 when masks and errors
+// work.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
