@@ -16,8 +16,8 @@
 namespace {
 
 /// Set once before the handlers are installed; a signal handler has no other way to reach its data.
-const samlet::CancelToken* interrupted =
-    nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+const samlet::CancelToken* interrupted = nullptr;
 
 extern "C" void on_interrupt(int signal_number) {
   interrupted->cancel();

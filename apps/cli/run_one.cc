@@ -58,7 +58,7 @@ void add_warning(std::vector<std::string>& warnings, const std::string& sentence
 void require_fractions(const RunArguments& arguments) {
   for (const ExemplarBox& exemplar : arguments.boxes) {
     const Box& b = exemplar.box;
-    const double largest = std::max(std::max(b.x1, b.y1), std::max(b.x2, b.y2));
+    const double largest = std::max({b.x1, b.y1, b.x2, b.y2});
     if (largest > 2) {
       throw Error(ErrorCode::kPromptInvalid, fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of "
                                                          "the picture (0 to 1); leave --normalized out "

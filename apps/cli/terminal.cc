@@ -34,15 +34,18 @@ int write_all(int fd, std::string_view bytes) noexcept {
 
 }  // namespace
 
-Terminal::Terminal() {
+Terminal::Streams Terminal::open_streams() {
+  // In this order, because each filling takes the lowest number that is free.
   (void)fill_closed_stream(STDIN_FILENO, O_RDONLY);
-  output_closed_ = fill_closed_stream(STDOUT_FILENO, O_WRONLY);
+  const bool output_closed = fill_closed_stream(STDOUT_FILENO, O_WRONLY);
   (void)fill_closed_stream(STDERR_FILENO, O_WRONLY);
-  error_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
+  return {output_closed, ::isatty(STDERR_FILENO) == 1};
 }
 
+Terminal::Terminal() : streams_(open_streams()) {}
+
 void Terminal::require_output(bool binary) const {
-  if (output_closed_) {
+  if (streams_.output_closed) {
     throw Error(ErrorCode::kIo,
                 "standard output is closed, so the result cannot be printed; redirect it to a file");
   }
@@ -54,7 +57,7 @@ void Terminal::require_output(bool binary) const {
 
 void Terminal::print(std::string_view text) {
   clear_step();
-  if (output_closed_) return;  // refused before by those who must print
+  if (streams_.output_closed) return;  // refused before by those who must print
   const int error_number = write_all(STDOUT_FILENO, text);
   if (error_number != 0) {
     output_failed_ = true;
@@ -86,7 +89,7 @@ void Terminal::warning(std::string_view message) noexcept {
 }
 
 void Terminal::step(std::string_view text) noexcept {
-  if (!error_is_terminal_ || verbosity_ == Verbosity::kQuiet) return;
+  if (!streams_.error_is_terminal || verbosity_ == Verbosity::kQuiet) return;
   (void)write_all(STDERR_FILENO, "\r\x1b[K");
   (void)write_all(STDERR_FILENO, text);
   step_shown_ = true;

@@ -43,12 +43,18 @@ class Terminal {
   [[nodiscard]] Verbosity verbosity() const noexcept { return verbosity_; }
 
  private:
+  /// What the standard streams were at the start.
+  struct Streams {
+    bool output_closed = false;
+    bool error_is_terminal = false;
+  };
+
+  static Streams open_streams();
   void write_error_line(std::string_view prefix, std::string_view message) noexcept;
 
   Verbosity verbosity_ = Verbosity::kNormal;
-  bool output_closed_ = false;
+  Streams streams_;
   bool output_failed_ = false;
-  bool error_is_terminal_ = false;
   bool step_shown_ = false;
 };
 

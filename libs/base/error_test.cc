@@ -63,8 +63,8 @@ TEST(Error, ContextGoesBeforeTheMessageAndKeepsTheCode) {
 
 TEST(CancelToken, CopiesShareTheFlag) {
   const CancelToken token;
-  const CancelToken copy =
-      token;  // NOLINT(performance-unnecessary-copy-initialization): the copy is the test
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the copy is the test
+  const CancelToken copy = token;
   EXPECT_NO_THROW(copy.check());
   token.cancel();
   try {
