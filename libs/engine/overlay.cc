@@ -243,8 +243,8 @@ class Pen {
     const int right = std::min(area.x1, x + reach_ + 1);
     const int bottom = std::min(area.y1, y + reach_ + 1);
     for (int row = std::max(area.y0, y - reach_); row < bottom; ++row) {
-      const std::uint8_t* from =
-          nearness_.data() + (row - y + reach_) * (2 * reach_ + 1) + (left - x + reach_);
+      const std::ptrdiff_t above = row - y + reach_;
+      const std::uint8_t* from = nearness_.data() + above * (2 * reach_ + 1) + (left - x + reach_);
       std::uint8_t* to = strip.row(row) + (left - area.x0);
       for (int i = 0; i < right - left; ++i) to[i] = std::max(to[i], from[i]);
     }
