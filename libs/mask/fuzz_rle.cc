@@ -30,6 +30,7 @@ void check(const samlet::Mask& mask) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   samlet::ByteReader reader({data, size});
   const auto width = reader.u16_le();

@@ -247,10 +247,10 @@ Mask upsample_logits(std::span<const float> logits, int rows, int columns, int w
 void probabilities_to_logits(std::span<float> values) noexcept {
   constexpr double kLimit = 16;
   for (float& value : values) {
-    const double p = static_cast<double>(value);
-    // Outside of 0..1 the logarithm has no value; such numbers are rounding of the ends. NaN stays NaN.
-    const double logit = p <= 0 ? -kLimit : p >= 1 ? kLimit : std::log(p / (1 - p));
-    value = static_cast<float>(std::clamp(logit, -kLimit, kLimit));
+    // Outside of 0..1 the logarithm has no value; such numbers are rounding of the ends. At the ends it is
+    // infinite and clamped like the rest. NaN stays NaN.
+    const auto p = std::clamp(static_cast<double>(value), 0.0, 1.0);
+    value = static_cast<float>(std::clamp(std::log(p / (1 - p)), -kLimit, kLimit));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iomanip>
 #include <limits>
+#include <numbers>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ std::vector<float> formula(std::int64_t rows, std::int64_t columns) {
     for (std::int64_t c = 0; c < columns; ++c) {
       const std::int64_t down = r - rows / 2;
       const std::int64_t right = c - columns / 3;
-      const std::int64_t hill = 4000 * 64 - 3 * 64 * down * down - 2 * 64 * right * right;
+      const std::int64_t hill = 256000 - 192 * down * down - 128 * right * right;
       const std::int64_t noise = (r * 7919 + c * 104729 + r * c * 31) % 2003 - 1001;
       logits.push_back(static_cast<float>(static_cast<double>(hill + noise * 40) / 4096));
     }
@@ -157,13 +158,13 @@ TEST(UpsampleLogits, A108MegapixelDiscMatchesDirectEvaluation) {
     for (int y = 0; y < kHeight; ++y) wanted += direct(logits, kSide, kSide, kWidth, kHeight, x, y) ? 1U : 0U;
     EXPECT_EQ(areas[static_cast<std::size_t>(x)], wanted) << "column " << x;
   }
-  const double circle = 3.14159265358979 * 0.35 * 0.35 * kWidth * kHeight;
+  const double circle = std::numbers::pi * 0.35 * 0.35 * kWidth * kHeight;
   EXPECT_NEAR(static_cast<double>(mask.area()), circle, circle * 1e-3);
 }
 
 TEST(UpsampleLogits, OneSignIsOneRun) {
-  const std::vector<float> ones(48 * 48, 1.0F);
-  const std::vector<float> minus(48 * 48, -1.0F);
+  const std::vector<float> ones(2304, 1.0F);
+  const std::vector<float> minus(2304, -1.0F);
   EXPECT_EQ(upsample_logits(ones, 48, 48, 4000, 3000).counts, (std::vector<std::uint32_t>{0, 12'000'000}));
   EXPECT_EQ(upsample_logits(minus, 48, 48, 4000, 3000).counts, (std::vector<std::uint32_t>{12'000'000}));
 }
