@@ -6,6 +6,7 @@ drive the whole program with many large masks in milliseconds. Python 3.11, onnx
   stub-v030/      the three graphs
   external-v030/  the language encoder once more, with a weight in a .data file beside it
   foreign/        an encoder with the inputs of SAM 1
+  liars/          decoders whose outputs are not what they declare
 """
 import sys
 from pathlib import Path
@@ -111,6 +112,43 @@ def decoder(folder):
     save(folder, "sam3_decoder", nodes, inputs, outputs, constants)
 
 
+def lying_decoders(folder):
+    """Decoders that declare what the contract wants and give something else when they run."""
+    def floats(*shape, fill=0.25):
+        return np.full(shape, fill, np.float32)
+
+    right = {"boxes": floats(2, 4, fill=0.5), "scores": floats(2, fill=0.75), "masks": floats(2, 1, 8, 8)}
+    reversed_corners = np.array([[0.9, 0.9, 0.1, 0.1]] * 2, np.float32)
+    lies = {"scalar_masks": {"masks": np.float32(0.5)}, "flat_masks": {"masks": floats(128)},
+            "two_channels": {"masks": floats(2, 2, 8, 8)}, "boxes_turned": {"boxes": floats(4, 2)},
+            "scores_as_column": {"scores": floats(2, 1)}, "score_of_two": {"scores": floats(2, fill=2)},
+            "reversed_corners": {"boxes": reversed_corners}, "nan_score": {"scores": floats(2, fill=np.nan)},
+            "infinite_mask": {"masks": floats(2, 1, 8, 8, fill=np.inf)}}
+    inputs = [value(n, T.FLOAT, [1, WIDTH, s, s]) for n, s in feature_shapes().items()]
+    inputs += [value("language_mask", T.BOOL, [1, CONTEXT]), value("language_features", T.FLOAT, [CONTEXT, 1, WIDTH]),
+               value("box_coords", T.FLOAT, [1, 1, 4]), value("box_labels", T.INT64, [1, 1]),
+               value("box_masks", T.BOOL, [1, 1])]
+    outputs = [value("boxes", T.FLOAT, ["n", 4]), value("scores", T.FLOAT, ["n"]),
+               value("masks", T.FLOAT, ["n", 1, "rows", "columns"])]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lie in lies.items():
+        constants = [constant(f"all_{key}", array) for key, array in {**right, **lie}.items()]
+        # A condition that the checkers cannot see through keeps them from noticing the shapes.
+        nodes = [h.make_node("ReduceMax", ["box_masks_as_numbers"], ["any"], keepdims=0),
+                 h.make_node("Cast", ["box_masks"], ["box_masks_as_numbers"], to=T.FLOAT)][::-1]
+        for key, array in {**right, **lie}.items():
+            shape = constant(f"shape_of_{key}", np.array(np.shape(array), np.int64))
+            constants.append(shape)
+            nodes += [h.make_node("Mul", [f"shape_of_{key}", "one"], [f"real_shape_of_{key}"]),
+                      h.make_node("Reshape", [f"all_{key}", f"real_shape_of_{key}"], [key])]
+        nodes.insert(2, h.make_node("Cast", ["any"], ["any_as_integer"], to=T.INT64))
+        nodes.insert(3, h.make_node("Equal", ["any_as_integer", "any_as_integer"], ["true"]))
+        nodes.insert(4, h.make_node("Cast", ["true"], ["one"], to=T.INT64))
+        graph = h.make_graph(nodes, "liar", inputs, outputs, constants)
+        model = h.make_model(graph, opset_imports=[h.make_opsetid("", 20)], ir_version=9, producer_name="samlet-stub")
+        (folder / f"{name}.onnx").write_bytes(model.SerializeToString(deterministic=True))
+
+
 def main():
     data = Path(sys.argv[1])
     image_encoder(data / "stub-v030")
@@ -118,6 +156,7 @@ def main():
     decoder(data / "stub-v030")
     language_encoder(data / "external-v030", weight_outside=True)
     sam1_encoder(data / "foreign")
+    lying_decoders(data / "liars")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 // The only file that includes CLI11: it is slow to compile, and its types stay here.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -64,9 +66,20 @@ void add_verbosity(CLI::App& command, Verbosity& verbosity) {
       ->excludes(quiet);
 }
 
+/// CLI11 reads an empty word as "nothing was given" or as 0; from an unset shell variable it is a mistake.
+const CLI::Validator& not_empty() {
+  static const CLI::Validator validator(
+      [](const std::string& word) {
+        return word.empty() ? std::string("an empty word was given") : std::string();
+      },
+      "");
+  return validator;
+}
+
 /// What CLI11 fills, before it is turned into RunArguments.
 struct RawRun {
-  std::vector<std::string> positional;
+  std::string model;
+  std::vector<std::string> pictures;
   std::vector<std::string> images;
   std::vector<std::string> boxes;
   std::vector<std::string> negative_boxes;
@@ -87,11 +100,13 @@ void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
       ->type_name("BOX");
   command.add_flag("--normalized", run.normalized, "Boxes are fractions of the picture, 0 to 1");
   command.add_option("--threshold", run.threshold, "Give instances with a score above this")
+      ->check(not_empty())
       ->capture_default_str();
 }
 
 void define_outputs(CLI::App& command, RunArguments& run) {
   command.add_option("--out,-o", run.out, "File or folder for the overlay, or - for standard output")
+      ->check(not_empty())
       ->type_name("PATH");
   command.add_flag("--json", run.json,
                    "Print the result as JSON, one line a picture; no overlay unless --out is given");
@@ -103,10 +118,10 @@ void define_runtime(CLI::App& command, RunArguments& run) {
       ->capture_default_str()
       ->type_name("NAME");
   command.add_option("--threads", run.threads, "Threads; 0 = the processors that may be used")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, 256))
       ->capture_default_str();
   command.add_option("--max-pixels", run.max_pixels, "The most pixels a picture may have")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();
   command.add_option("--ort-library", run.runtime_library, "The ONNX Runtime library or its folder")
       ->type_name("PATH");
@@ -114,8 +129,11 @@ void define_runtime(CLI::App& command, RunArguments& run) {
 
 void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
   CLI::App* command = app.add_subcommand("run", "Find things in pictures and draw them");
-  command->add_option("model-and-pictures", raw.positional, "The model's folder, then pictures")
-      ->type_name("MODEL PICTURE...");
+  command->add_option("model", raw.model, "The model's folder")->type_name("MODEL");
+  command->add_option("pictures", raw.pictures, "Pictures; after -- also such that begin with a dash")
+      ->type_name("PICTURE...")
+      ->allow_extra_args(false)
+      ->delimiter('\0');
   add_repeatable(*command, "--image,-i", raw.images, "A picture; the same as naming it after the model")
       ->type_name("PICTURE");
   define_prompts(*command, run, raw);
@@ -140,12 +158,36 @@ void define_tokens(CLI::App& app, TokensArguments& tokens) {
       ->capture_default_str();
 }
 
-RunArguments finish_run(RunArguments run, const RawRun& raw) {
-  if (raw.positional.empty()) {
+/// The words after "--", which CLI11 refuses once a subcommand has its first positional. A "--" that is the
+/// value of an option ("--text --") is not meant.
+std::span<const char* const> take_words_after_dashes(std::span<const char* const>& words) {
+  constexpr std::array<std::string_view, 7> kFlags{"--json",  "--overwrite", "--normalized", "-q",
+                                                   "--quiet", "-v",          "--verbose"};
+  if (words.size() < 2 || std::string_view(words[1]) != "run") return {};
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (std::string_view(words[i]) != "--") continue;
+    const std::string_view before = words[i - 1];
+    const bool is_option = before.starts_with('-') && before.find('=') == std::string_view::npos;
+    const bool is_flag = std::find(kFlags.begin(), kFlags.end(), before) != kFlags.end();
+    if (is_option && !is_flag) continue;
+    const auto after = words.subspan(i + 1);
+    words = words.first(i);
+    return after;
+  }
+  return {};
+}
+
+RunArguments finish_run(RunArguments run, RawRun raw, std::span<const char* const> after_dashes) {
+  if (raw.model.empty() && !after_dashes.empty()) {
+    raw.model = after_dashes.front();
+    after_dashes = after_dashes.subspan(1);
+  }
+  raw.pictures.insert(raw.pictures.end(), after_dashes.begin(), after_dashes.end());
+  if (raw.model.empty()) {
     throw Error(ErrorCode::kUsage, "no model was named; write: samlet run MODEL PICTURE --text PHRASE");
   }
-  run.model = raw.positional.front();
-  run.pictures.assign(raw.positional.begin() + 1, raw.positional.end());
+  run.model = raw.model;
+  run.pictures = raw.pictures;
   run.pictures.insert(run.pictures.end(), raw.images.begin(), raw.images.end());
   if (run.pictures.empty()) {
     throw Error(ErrorCode::kUsage, "no picture was named; write: samlet run MODEL PICTURE --text PHRASE");
@@ -175,8 +217,10 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   define_run(app, run, raw);
   define_doctor(app, doctor);
   define_tokens(app, tokens);
+  std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
+  const auto after_dashes = take_words_after_dashes(words);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), argv);
   } catch (const CLI::CallForHelp&) {
     return PrintArguments{app.help()};
   } catch (const CLI::CallForAllHelp&) {
@@ -187,7 +231,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));
   }
-  if (app.got_subcommand("run")) return finish_run(std::move(run), raw);
+  if (app.got_subcommand("run")) return finish_run(std::move(run), raw, after_dashes);
   if (app.got_subcommand("doctor")) return doctor;
   return tokens;
 }

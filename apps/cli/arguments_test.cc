@@ -38,6 +38,33 @@ TEST(Arguments, PicturesMayBeNamedBothWays) {
   EXPECT_EQ(run.pictures, (std::vector<std::string>{"a.jpg", "b.jpg", "c.png", "-dash.png"}));
 }
 
+TEST(Arguments, WordsAfterTwoDashesArePictures) {
+  const std::vector<std::string> pictures{"a.jpg", "b.jpg", "-x.png", "--json"};
+  const auto run =
+      parse_run({"run", "./m", "a.jpg", "b.jpg", "--text", "dog", "--json", "--", "-x.png", "--json"});
+  EXPECT_EQ(run.pictures, pictures);
+  EXPECT_TRUE(run.json);
+  const auto all_after = parse_run({"run", "--text", "--", "--", "./m", "-x.png"});
+  EXPECT_EQ(all_after.texts, std::vector<std::string>{"--"});
+  EXPECT_EQ(all_after.model, "./m");
+  EXPECT_EQ(all_after.pictures, std::vector<std::string>{"-x.png"});
+}
+
+TEST(Arguments, PicturesAreNamesAndNotLists) {
+  EXPECT_EQ(parse_run({"run", "./m", "[a,b]", "c,d", "--text", "x"}).pictures,
+            (std::vector<std::string>{"[a,b]", "c,d"}));
+}
+
+TEST(Arguments, EmptyWordsAreMistakes) {
+  for (const char* option : {"--threshold", "--out", "--max-pixels", "--threads", "--device"}) {
+    EXPECT_EQ(refusal({"run", "./m", "a.jpg", "--text", "x", option, ""}), ErrorCode::kUsage) << option;
+  }
+  for (const char* pixels : {"0", "-1", "99999999999999999999999"}) {
+    EXPECT_EQ(refusal({"run", "./m", "a.jpg", "--text", "x", "--max-pixels", pixels}), ErrorCode::kUsage)
+        << pixels;
+  }
+}
+
 TEST(Arguments, RepeatableOptionsTakeOneWordEach) {
   const auto run = parse_run({"run", "--text", "dog", "--text", "red ball", "./m", "--box", "1,2,3,4",
                               "a.jpg", "--negative-box", "5, 6, 7.5, 8e0"});

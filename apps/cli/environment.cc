@@ -1,5 +1,7 @@
 #include "apps/cli/environment.h"
 
+#include <stdlib.h>
+
 #include <cstdlib>
 
 #include "libs/base/file.h"
@@ -14,6 +16,12 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+void keep_runtime_quiet() {
+  // ONNX Runtime from 1.3x on keeps an identity and a log of its use below the user's cache folder unless
+  // this is set before it is loaded, whatever is asked through its API.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);  // NOLINT(concurrency-mt-unsafe): no thread runs yet
+}
 
 RuntimeSearch runtime_search(const std::string& flag) {
   RuntimeSearch found;

@@ -1,4 +1,4 @@
-// The only place that reads the environment.
+// The only place that reads or sets the environment.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +12,10 @@ struct RuntimeSearch {
   std::vector<std::filesystem::path> search;  ///< onnxruntime inside $VIRTUAL_ENV and $CONDA_PREFIX.
   std::string library_path;                   ///< $LD_LIBRARY_PATH, for doctor.
 };
+
+/// Switches ONNX Runtime's record of its own use off. To be called once, before any thread and before the
+/// library is loaded.
+void keep_runtime_quiet();
 
 [[nodiscard]] RuntimeSearch runtime_search(const std::string& flag);
 

@@ -1,5 +1,8 @@
 // Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit
 // code.
+#include <signal.h>
+
+#include <array>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -9,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/environment.h"
 #include "apps/cli/terminal.h"
 #include "samlet/cancel.h"
 #include "samlet/error.h"
@@ -25,12 +29,29 @@ extern "C" void on_interrupt(int signal_number) {
   std::signal(signal_number, SIG_DFL);
 }
 
+constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
+
 void install_signal_handlers(const samlet::CancelToken& token) {
   interrupted = &token;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  // A reader that went away is an error of the write, with a sentence, not a silent death.
+  for (const int signal_number : kStopSignals) {
+    struct sigaction action{};
+    // A parent that lets its children ignore a signal (nohup, a background job of a script) means it.
+    const bool ignored = ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    if (ignored) continue;
+    action = {};
+    action.sa_handler = on_interrupt;
+    // No SA_RESTART: a read that waits for a pipe must come back and look at the token.
+    ::sigaction(signal_number, &action, nullptr);
+  }
+  // A reader that went away, or a limit on file sizes, is an error of the write, with a sentence, not a
+  // silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// When the work is done its exit code stands, and the token that the handlers know is about to go.
+void ignore_stop_signals() {
+  for (const int signal_number : kStopSignals) std::signal(signal_number, SIG_IGN);
 }
 
 int dispatch(const samlet::cli::Arguments& arguments, samlet::cli::Terminal& terminal,
@@ -58,13 +79,9 @@ int report(samlet::cli::Terminal& terminal, const samlet::Error& error) {
   return samlet::error_traits(error.code()).exit_code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int guarded_main(int argc, char** argv, const samlet::CancelToken& cancel) {
   samlet::cli::Terminal terminal;
   try {
-    const samlet::CancelToken cancel;
-    install_signal_handlers(cancel);
     return dispatch(samlet::cli::parse_arguments(argc, argv), terminal, cancel);
   } catch (const samlet::Error& error) {
     return report(terminal, error);
@@ -75,4 +92,15 @@ int main(int argc, char** argv) {
     return report(terminal, {samlet::ErrorCode::kInternal,
                              fmt::format("a fault in samlet, please report it: {}", error.what())});
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const samlet::CancelToken cancel;
+  install_signal_handlers(cancel);
+  samlet::cli::keep_runtime_quiet();
+  const int exit_code = guarded_main(argc, argv, cancel);
+  ignore_stop_signals();
+  return exit_code;
 }

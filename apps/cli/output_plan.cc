@@ -62,6 +62,11 @@ void require_free(const fs::path& overlay, bool overwrite) {
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot write '{}': {}", path_to_utf8(overlay), failed.message()));
   }
+  if (fs::is_directory(overlay, failed)) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("'{}' is a folder and stands where the overlay would go; give --out another name",
+                            path_to_utf8(overlay)));
+  }
   if (exists && !overwrite) {
     throw Error(
         ErrorCode::kIo,

@@ -7,6 +7,7 @@
 #include "apps/cli/output_plan.h"
 #include "apps/cli/run_one.h"
 #include "libs/base/file.h"
+#include "libs/ort/session.h"
 #include "samlet/error.h"
 #include "samlet/segmenter.h"
 
@@ -67,6 +68,13 @@ void check_without_picture(const RunArguments& arguments, const ConceptSegmenter
   }
 }
 
+void warn_of_too_many_threads(int threads, Terminal& terminal) {
+  const int processors = ort::default_thread_count();
+  if (threads <= processors) return;
+  terminal.warning(
+      fmt::format("{} threads on {} processors are slower than {}", threads, processors, processors));
+}
+
 }  // namespace
 
 int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
@@ -75,6 +83,7 @@ int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& ca
   const auto model =
       open_concept_segmenter(resolve_model(arguments.model), model_options(arguments, terminal));
   check_without_picture(arguments, *model);
+  warn_of_too_many_threads(arguments.threads, terminal);
   const auto plan = plan_outputs(arguments);
   if (plan.size() == 1) {
     run_one(plan[0], arguments, *model, terminal, cancel);
@@ -91,8 +100,8 @@ int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& ca
     }
   }
   if (failed > 0) {
-    throw Error(ErrorCode::kPartialFailure,
-                fmt::format("{} of {} pictures failed; the others are done", failed, plan.size()));
+    throw Error(ErrorCode::kPartialFailure, fmt::format("{} of {} pictures failed{}", failed, plan.size(),
+                                                        failed < plan.size() ? "; the others are done" : ""));
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -50,15 +51,11 @@ std::string summary(const Result& result, std::span<const ConceptPrompt> prompts
   return text;
 }
 
-void add_warning(std::vector<std::string>& warnings, const std::string& sentence) {
-  if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end()) warnings.push_back(sentence);
-}
-
 /// A box in 0..1 was promised; pixel numbers there would otherwise be far outside without a hint why.
 void require_fractions(const RunArguments& arguments) {
   for (const ExemplarBox& exemplar : arguments.boxes) {
     const Box& b = exemplar.box;
-    const double largest = std::max({b.x1, b.y1, b.x2, b.y2});
+    const double largest = std::max({std::abs(b.x1), std::abs(b.y1), std::abs(b.x2), std::abs(b.y2)});
     if (largest > 2) {
       throw Error(ErrorCode::kPromptInvalid, fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of "
                                                          "the picture (0 to 1); leave --normalized out "
@@ -76,9 +73,10 @@ class Runner {
 
   void run() {
     Image picture = read();
-    std::vector<std::string> early;
-    const auto prompts = check_prompts(prompts_from(arguments_, picture.width, picture.height), picture.width,
-                                       picture.height, early);
+    const auto given = prompts_from(arguments_, picture.width, picture.height);
+    // Here only for what it refuses, before anything is loaded; segment() gives its warnings once more.
+    std::vector<std::string> repeated;
+    const auto prompts = check_prompts(given, picture.width, picture.height, repeated);
     // The output file is opened before the model: a folder that cannot be written to is found out in
     // milliseconds.
     std::unique_ptr<AtomicFile> file;
@@ -88,10 +86,9 @@ class Runner {
     terminal_.step(fmt::format("{}: looking for {} ...", path_to_utf8(planned_.picture),
                                prompts.size() == 1 ? printable(prompt_words(prompts[0]))
                                                    : fmt::format("{} prompts", prompts.size())));
-    Result result = model_.segment(*features, prompts, {arguments_.threshold, cancel_});
+    Result result = model_.segment(*features, given, {arguments_.threshold, cancel_});
     result.timings.decode = decode_ms_;
-    for (const std::string& sentence : result.warnings) add_warning(early, sentence);
-    result.warnings = early;
+    result.warnings.insert(result.warnings.begin(), picture_warnings_.begin(), picture_warnings_.end());
     write_overlay(picture, prompts, result, file.get());
     print(picture, prompts, result);
   }
@@ -107,6 +104,10 @@ class Runner {
     const auto start = Clock::now();
     DecodeOptions options;
     options.max_pixels = arguments_.max_pixels;
+    options.cancel = cancel_;
+    options.log = [this](LogLevel level, std::string_view message) {
+      if (level == LogLevel::kWarning) picture_warnings_.emplace_back(message);
+    };
     Image picture = read_image(planned_.picture, options);
     decode_ms_ = milliseconds_since(start);
     return picture;
@@ -150,6 +151,7 @@ class Runner {
   Terminal& terminal_;
   const CancelToken& cancel_;
   double decode_ms_ = 0;
+  std::vector<std::string> picture_warnings_;
 };
 
 }  // namespace

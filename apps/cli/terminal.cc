@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "libs/base/utf8.h"
 #include "samlet/error.h"
 
 namespace samlet::cli {
@@ -70,11 +71,27 @@ void Terminal::print_bytes(std::span<const std::uint8_t> bytes) {
   print({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+namespace {
+
+/// Messages carry names out of files that nobody vouches for; only their line ends may act on a terminal.
+std::string harmless(std::string_view message) {
+  std::string text;
+  for (;;) {
+    const std::size_t end = message.find('\n');
+    text += printable(message.substr(0, end));
+    if (end == std::string_view::npos) return text;
+    text += '\n';
+    message.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
 void Terminal::write_error_line(std::string_view prefix, std::string_view message) noexcept {
   clear_step();
   // One write a line, so that lines of several processes do not mix.
   try {
-    (void)write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, message));
+    (void)write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, harmless(message)));
   } catch (...) {
     (void)write_all(STDERR_FILENO, message);
   }

@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "samlet/cancel.h"
+#include "samlet/log.h"
+
 namespace samlet {
 
 /// A picture as a person sees it: 8-bit RGB, upright (EXIF orientation applied), rows from the top, no
@@ -23,6 +26,10 @@ struct DecodeOptions {
   std::uint64_t max_pixels = 256'000'000;
   /// The most bytes a picture file may have.
   std::size_t max_bytes = std::size_t{1} << 30;
+  /// Told of damage that does not keep the picture from being read, as a warning.
+  LogSink log;
+  /// Looked at while a read waits (a pipe).
+  CancelToken cancel;
 };
 
 /// Decodes a picture file held in memory. The type comes from the content, never from a name. The pixels

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -49,10 +51,14 @@ class Descriptor {
   throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name, reason(error_number)));
 }
 
-int open_for_reading(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw_open_error(path, errno);
-  return fd;
+int open_for_reading(const std::filesystem::path& path, int flags, const CancelToken& cancel) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+    if (fd >= 0) return fd;
+    // Opening a pipe waits for its writer.
+    if (errno != EINTR) throw_open_error(path, errno);
+    cancel.check();
+  }
 }
 
 struct stat status_of(int fd, const std::filesystem::path& path) {
@@ -62,6 +68,18 @@ struct stat status_of(int fd, const std::filesystem::path& path) {
     throw Error(ErrorCode::kIo, fmt::format("'{}' is a folder, a file is needed", path_to_utf8(path)));
   }
   return status;
+}
+
+[[noreturn]] void throw_exists(const std::filesystem::path& target) {
+  throw Error(ErrorCode::kIo,
+              fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target)));
+}
+
+constexpr const char* kTemporaryPattern = ".samlet-XXXXXX";
+
+/// The name under which the kernel shows an open file, to be linked from.
+std::string descriptor_link(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
 }
 
 [[noreturn]] void throw_too_long(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -80,30 +98,41 @@ std::string path_to_utf8(const std::filesystem::path& path) {
   return printable(path.native());
 }
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const Descriptor file(open_for_reading(path));
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
+                                    const CancelToken& cancel) {
+  const Descriptor file(open_for_reading(path, 0, cancel));
   const struct stat status = status_of(file.get(), path);
+  if (!S_ISREG(status.st_mode)) max_bytes = std::min(max_bytes, kMaxStreamBytes);
   const auto expected = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (expected > max_bytes) throw_too_long(path, max_bytes);
-  std::vector<std::uint8_t> bytes(std::min(expected, max_bytes) + 1);
+  // One byte more than is allowed or expected, so that a read of it shows that there is more.
+  std::vector<std::uint8_t> bytes(expected + 1);
   std::size_t used = 0;
   for (;;) {
     const ssize_t got = ::read(file.get(), bytes.data() + used, bytes.size() - used);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR) {
+      cancel.check();
+      continue;
+    }
     if (got < 0) throw_open_error(path, errno);
     if (got == 0) break;
     used += static_cast<std::size_t>(got);
     if (used > max_bytes) throw_too_long(path, max_bytes);
     // A pipe, or a file that grew: its size was not known.
-    if (used == bytes.size()) bytes.resize(std::max<std::size_t>(65536, bytes.size() * 2));
+    if (used == bytes.size())
+      bytes.resize(std::min(max_bytes + 1, std::max<std::size_t>(65536, used + used / 2)));
   }
   bytes.resize(used);
   return bytes;
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const Descriptor file(open_for_reading(path));
+  // Without O_NONBLOCK the opening of a pipe would wait for ever; a regular file does not mind.
+  const Descriptor file(open_for_reading(path, O_NONBLOCK, {}));
   const struct stat status = status_of(file.get(), path);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIo, fmt::format("'{}' is not a regular file", path_to_utf8(path)));
+  }
   size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (size_ == 0) return;
   void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
@@ -127,18 +156,20 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite)
     : target_(std::move(target)), overwrite_(overwrite) {
   std::error_code ignored;
-  if (overwrite_ == Overwrite::kRefuse && std::filesystem::exists(target_, ignored)) {
-    throw Error(ErrorCode::kIo,
-                fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target_)));
-  }
+  if (overwrite_ == Overwrite::kRefuse && std::filesystem::exists(target_, ignored)) throw_exists(target_);
+  descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  // Without /proc a nameless file could not be named later.
+  if (descriptor_ >= 0 && ::access(descriptor_link(descriptor_).c_str(), F_OK) == 0) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
   // Short and independent of the target's name, which may already have the longest length a file system
   // allows.
-  const std::filesystem::path folder = target_.parent_path();
-  std::string pattern = (folder / ".samlet-XXXXXX").native();
+  std::string pattern = (folder() / kTemporaryPattern).native();
   descriptor_ = ::mkostemp(pattern.data(), O_CLOEXEC);
   if (descriptor_ < 0) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot write in '{}': {}",
-                                            folder.empty() ? "." : path_to_utf8(folder), reason(errno)));
+    const int error_number = errno;
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write in '{}': {}{}", path_to_utf8(folder()), reason(error_number),
+                            error_number == ENOENT ? "; make the folder first" : ""));
   }
   temporary_ = pattern;
 }
@@ -148,44 +179,67 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+std::filesystem::path AtomicFile::folder() const {
+  return target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+}
+
+void AtomicFile::throw_cannot_write(int error_number) const {
+  throw Error(ErrorCode::kIo,
+              fmt::format("cannot write '{}': {}", path_to_utf8(target_), reason(error_number)));
+}
+
 void AtomicFile::write(std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_to_utf8(target_), reason(errno)));
-    }
+    if (written < 0) throw_cannot_write(errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
 void AtomicFile::commit() {
-  // mkostemp makes files private (0600); an output gets the rights that any new file of this user gets.
+  // The file was made private (0600); an output gets the rights that any new file of this user gets.
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  const bool flushed = ::fchmod(descriptor_, 0666 & ~mask) == 0 && ::fsync(descriptor_) == 0;
-  const int flush_error = errno;
-  const int close_result = ::close(std::exchange(descriptor_, -1));
-  if (!flushed || close_result != 0) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_to_utf8(target_),
-                                            reason(flushed ? errno : flush_error)));
-  }
-  // link() refuses an existing target in one step; rename() replaces it in one step.
+  if (::fchmod(descriptor_, 0666 & ~mask) != 0 || ::fsync(descriptor_) != 0) throw_cannot_write(errno);
   if (overwrite_ == Overwrite::kRefuse) {
-    if (::link(temporary_.c_str(), target_.c_str()) == 0) {
-      ::unlink(std::exchange(temporary_, {}).c_str());
-      return;
-    }
-    if (errno == EEXIST) {
-      throw Error(ErrorCode::kIo,
-                  fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target_)));
-    }
-    // Some file systems have no hard links (FAT, some network shares): fall through to rename.
-  }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path_to_utf8(target_), reason(errno)));
+    give_new_name();
+  } else {
+    replace();
   }
   temporary_.clear();
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw_cannot_write(errno);
+}
+
+/// Both ways refuse a target that came into being meanwhile, in one step.
+void AtomicFile::give_new_name() {
+  const int result = temporary_.empty() ? ::linkat(AT_FDCWD, descriptor_link(descriptor_).c_str(), AT_FDCWD,
+                                                   target_.c_str(), AT_SYMLINK_FOLLOW)
+                                        : ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(),
+                                                      RENAME_NOREPLACE);
+  if (result == 0) return;
+  if (errno == EEXIST) throw_exists(target_);
+  // Some network and FAT drives know neither way; there a look comes before the rename.
+  const bool knows_no_way = errno == EINVAL || errno == ENOSYS;
+  if (temporary_.empty() || !knows_no_way) throw_cannot_write(errno);
+  std::error_code ignored;
+  if (std::filesystem::exists(target_, ignored)) throw_exists(target_);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_cannot_write(errno);
+}
+
+/// rename() replaces in one step, but wants a name to rename from.
+void AtomicFile::replace() {
+  while (temporary_.empty()) {
+    const std::filesystem::path name =
+        folder() / fmt::format(".samlet-{:06x}", std::random_device{}() & 0xFFFFFFU);
+    if (::linkat(AT_FDCWD, descriptor_link(descriptor_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
+        0) {
+      temporary_ = name;
+    } else if (errno != EEXIST) {
+      throw_cannot_write(errno);
+    }
+  }
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_cannot_write(errno);
 }
 
 void write_file_atomic(const std::filesystem::path& target, std::span<const std::uint8_t> bytes,

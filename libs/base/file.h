@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "samlet/cancel.h"
+
 namespace samlet {
 
 /// The path that UTF-8 text names, and back. All conversions go through these two, so that a system with wide
@@ -17,14 +19,20 @@ namespace samlet {
 [[nodiscard]] std::filesystem::path path_from_utf8(std::string_view text);
 [[nodiscard]] std::string path_to_utf8(const std::filesystem::path& path);
 
+/// The most that is read from what is no regular file: a pipe or a device does not say its size beforehand.
+inline constexpr std::size_t kMaxStreamBytes = std::size_t{256} << 20;
+
 /// The whole content of a regular file, or of a pipe.
-/// Errors: kNotFound when there is none, kIo when it is a folder, unreadable, or holds more than `max_bytes`.
-[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+/// Errors: kNotFound when there is none, kIo when it is a folder, unreadable, or holds more than `max_bytes`
+/// (a pipe: more than kMaxStreamBytes), kCancelled when a signal interrupts a read that waits and the token
+/// is set.
+[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
+                                                  const CancelToken& cancel = {});
 
 /// A read-only memory mapping of a regular file. Move-only; the view lives as long as the object.
 class MappedFile {
  public:
-  /// Errors: as read_file. An empty file maps to an empty view.
+  /// Errors: as read_file, and kIo for what is no regular file. An empty file maps to an empty view.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -42,10 +50,11 @@ class MappedFile {
 /// What to do when the target exists.
 enum class Overwrite { kRefuse, kReplace };
 
-/// Writes a file under a temporary name in the target's folder; `commit()` makes it durable and renames it.
-/// Without commit (an exception, a kill) nothing ever stands under the final name, and the destructor removes
-/// the temporary. Not thread-safe; different objects are independent, also with the same target (the last
-/// commit wins, or, with Overwrite::kRefuse, the first).
+/// Writes a file that has no name yet, in the target's folder; `commit()` makes it durable and gives it its
+/// name. Without commit (an exception, a kill) nothing is left. Where nameless files cannot be had, a
+/// temporary name
+/// (.samlet-XXXXXX) takes their place, which the destructor removes. Not thread-safe; different objects are
+/// independent, also with the same target (the last commit wins, or, with Overwrite::kRefuse, the first).
 class AtomicFile {
  public:
   /// Errors: kIo when the folder is missing or not writable, or the target exists and must not be replaced.
@@ -61,8 +70,13 @@ class AtomicFile {
   void commit();
 
  private:
+  [[nodiscard]] std::filesystem::path folder() const;
+  [[noreturn]] void throw_cannot_write(int error_number) const;
+  void give_new_name();
+  void replace();
+
   std::filesystem::path target_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // empty while the file has no name
   Overwrite overwrite_;
   int descriptor_ = -1;
 };

@@ -65,6 +65,35 @@ TEST_F(FileTest, ReadsNoMoreThanTheLimit) {
   EXPECT_EQ(code_of([&] { (void)read_file("/dev/zero", 100000); }), ErrorCode::kIo);
 }
 
+TEST_F(FileTest, OnlyRegularFilesAreMapped) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(code_of([&] { (void)MappedFile(folder_ / "pipe"); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { (void)MappedFile("/dev/zero"); }), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, AnEndlessStreamIsRefusedAtItsOwnLimit) {
+  EXPECT_EQ(code_of([&] { (void)read_file("/dev/zero", std::size_t{1} << 40); }), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, AnUnfinishedFileHasNoName) {
+  AtomicFile file(folder_ / "a", Overwrite::kRefuse);
+  file.write(kHello);
+  // True on every file system of today's Linux; elsewhere one temporary name would stand here.
+  EXPECT_EQ(entries(), 0U);
+  file.commit();
+  EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(FileTest, ReplacingLeavesOneFile) {
+  write_file_atomic(folder_ / "a", {}, Overwrite::kRefuse);
+  write_file_atomic(folder_ / "a", kHello, Overwrite::kReplace);
+  EXPECT_EQ(entries(), 1U);
+  EXPECT_EQ(read_file(folder_ / "a", 9), kHello);
+  std::filesystem::create_directory(folder_ / "b");
+  EXPECT_EQ(code_of([&] { write_file_atomic(folder_ / "b", kHello, Overwrite::kReplace); }), ErrorCode::kIo);
+  EXPECT_EQ(entries(), 2U);
+}
+
 TEST_F(FileTest, NamesMissingFilesFoldersAndImpossibleNames) {
   EXPECT_EQ(code_of([&] { (void)read_file(folder_ / "none", 9); }), ErrorCode::kNotFound);
   EXPECT_EQ(code_of([&] { (void)read_file(folder_, 9); }), ErrorCode::kIo);

@@ -54,6 +54,13 @@ Box check_box(const Box& given, int width, int height, std::vector<std::string>&
     refuse(fmt::format("the box {} lies outside of the picture, which is {}x{} pixels", describe(given),
                        width, height));
   }
+  // Boxes drawn by hand may stick out; what reaches a whole picture further is a slip, and numbers without
+  // end break the model's arithmetic.
+  if (sorted.x1 < -width || sorted.y1 < -height || sorted.x2 > 2.0 * width || sorted.y2 > 2.0 * height) {
+    refuse(
+        fmt::format("the box {} reaches far outside of the picture, which is {}x{} pixels; check its numbers",
+                    describe(given), width, height));
+  }
   if (looks_normalized(sorted, width, height)) {
     warnings.push_back(fmt::format(
         "the box {} is at most one pixel; if these are fractions of the picture, add --normalized",

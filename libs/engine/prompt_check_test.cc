@@ -82,6 +82,13 @@ TEST(CheckPrompts, ImpossibleBoxesAreRefusedWithTheirNumbers) {
   EXPECT_TRUE(mentions(refusal(box_prompt({-9, -9, 0, 0})), "640x480"));
 }
 
+TEST(CheckPrompts, BoxesThatReachFarOutsideAreRefused) {
+  for (const Box& box : {Box{-1e308, -1e308, 1e308, 1e308}, Box{1e30, 0, 2, 20}, Box{0, 0, 1e22, 1e22},
+                         Box{-641, 0, 10, 10}, Box{0, 0, 10, 961}}) {
+    EXPECT_TRUE(mentions(refusal(box_prompt(box)), "far outside")) << box.x1;
+  }
+}
+
 TEST(CheckPrompts, FractionsWithoutTheFlagDrawAWarning) {
   std::vector<std::string> warnings;
   (void)check(box_prompt({0.1, 0.1, 0.5, 0.5}), warnings);

@@ -71,7 +71,7 @@ Image decode_image(std::span<const std::uint8_t> bytes, const DecodeOptions& opt
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {
-  const std::vector<std::uint8_t> bytes = read_file(path, options.max_bytes);
+  const std::vector<std::uint8_t> bytes = read_file(path, options.max_bytes, options.cancel);
   try {
     return decode_image(bytes, options);
   } catch (const Error& error) {

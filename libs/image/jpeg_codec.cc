@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "libs/base/utf8.h"
 #include "libs/image/codec.h"
 #include "libs/image/exif.h"
 #include "libs/image/jpeg_header.h"
@@ -43,6 +44,7 @@ struct Escape {
   std::jmp_buf target;
   std::array<char, JMSG_LENGTH_MAX> message;
   int message_code;
+  std::array<char, JMSG_LENGTH_MAX> damage;  // the first warning that means lost pixels
 };
 
 struct Decoder {
@@ -74,6 +76,24 @@ void samlet_jpeg_error_exit(j_common_ptr jpeg) {
 
 void samlet_jpeg_ignore_message(j_common_ptr) {}
 
+// Keeps the first warning that means lost pixels; others are about bytes between the parts, which many
+// cameras leave there. The default would print them all on standard error.
+void samlet_jpeg_keep_damage(j_common_ptr jpeg, int level) {
+  if (level >= 0) return;  // a trace message
+  switch (jpeg->err->msg_code) {
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC:
+      break;
+    default:
+      return;
+  }
+  auto* escape = static_cast<Escape*>(jpeg->client_data);
+  if (escape->damage[0] == 0) (*jpeg->err->format_message)(jpeg, escape->damage.data());
+}
+
 void samlet_jpeg_ignore_source(j_decompress_ptr) {}
 
 // "No more bytes": libjpeg then suspends, and its calls return early instead of inventing pixels.
@@ -104,6 +124,7 @@ Status read_header(Decoder& decoder, const std::uint8_t* bytes, std::size_t size
   decoder.jpeg.err = jpeg_std_error(&decoder.errors);
   decoder.errors.error_exit = samlet_jpeg_error_exit;
   decoder.errors.output_message = samlet_jpeg_ignore_message;
+  decoder.errors.emit_message = samlet_jpeg_keep_damage;
   decoder.jpeg.client_data = &decoder.escape;
   if (setjmp(decoder.escape.target) != 0) return Status::kFailed;
   jpeg_create_decompress(&decoder.jpeg);
@@ -295,6 +316,12 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& opti
   check(start(decoder), decoder);
   Image image = decode_pixels(decoder);
   check(finish(decoder), decoder);
+  // Pillow shows such pictures too, so they are no error; what is missing is grey or smeared.
+  if (decoder.escape.damage[0] != 0) {
+    log(options.log, LogLevel::kWarning,
+        fmt::format("parts of this JPEG picture are damaged and may look wrong ({})",
+                    printable(decoder.escape.damage.data())));
+  }
   return make_upright(std::move(image), choose_orientation(header.exif, header.xmp));
 }
 

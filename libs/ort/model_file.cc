@@ -473,8 +473,9 @@ ModelFile read_model_file(const fs::path& path) {
     try {
       return MappedFile(path);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kNotFound) throw;
-      throw Error(ErrorCode::kModelMissing, error.what());
+      // A folder, a pipe or an unreadable file of that name is no model; only its absence is "missing".
+      const bool missing = error.code() == ErrorCode::kNotFound;
+      throw Error(missing ? ErrorCode::kModelMissing : ErrorCode::kModelDamaged, error.what());
     }
   };
   const MappedFile mapped = map();

@@ -1,6 +1,8 @@
 #include "models/sam3/graphs_v030.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -67,16 +69,52 @@ BoxTensors box_tensors(std::span<const NormalizedBox> boxes, std::optional<std::
   return tensors;
 }
 
-std::vector<float> copy_floats(const ort::Value& value) {
-  const TensorView view = value.view();
+std::vector<float> copy_floats(const TensorView& view) {
   const auto values = view.as<float>();
   return {values.begin(), values.end()};
+}
+
+/// The decoder's outputs: boxes [n, 4], scores [n], masks [n, 1, rows, columns]. What a graph declares is not
+/// what it gives: ONNX Runtime does not hold it to its word, so the shapes are checked here.
+Decoded read_outputs(const TensorView& boxes, const TensorView& scores, const TensorView& masks) {
+  const std::int64_t n = scores.shape().size() == 1 ? scores.shape()[0] : -1;
+  const Shape& grid = masks.shape();
+  constexpr std::int64_t kMaxCells = 8192;  // a side; the released model has 288
+  const bool right = n >= 0 && boxes.shape() == Shape{n, 4} && grid.size() == 4 && grid[0] == n &&
+                     grid[1] == 1 && grid[2] >= 1 && grid[3] >= 1 && grid[2] <= kMaxCells &&
+                     grid[3] <= kMaxCells;
+  if (!right) {
+    throw Error(
+        ErrorCode::kModelDamaged,
+        fmt::format(
+            "{} gave boxes {}, scores {} and masks {}, where [n, 4], [n] and [n, 1, rows, columns] belong; "
+            "download or export the model again",
+            kDecoderFile, to_string(boxes.shape()), to_string(scores.shape()), to_string(grid)));
+  }
+  Decoded decoded;
+  decoded.boxes = copy_floats(boxes);
+  decoded.scores = copy_floats(scores);
+  decoded.mask_logits = copy_floats(masks);
+  // Before the clamp of the logits would hide them.
+  const bool finite = std::all_of(decoded.mask_logits.begin(), decoded.mask_logits.end(),
+                                  [](float probability) { return std::isfinite(probability); });
+  if (!finite) {
+    throw Error(ErrorCode::kInternal,
+                fmt::format("{} gave masks that are not finite numbers; try --device cpu, and report "
+                            "this if it stays",
+                            kDecoderFile));
+  }
+  probabilities_to_logits(decoded.mask_logits);
+  decoded.mask_rows = static_cast<int>(grid[2]);
+  decoded.mask_columns = static_cast<int>(grid[3]);
+  return decoded;
 }
 
 class GraphsV030 final : public Graphs {
  public:
   GraphsV030(const Folder& folder, const ModelOptions& options)
-      : image_(folder.path / kImageEncoderFile),
+      : folder_(folder.path),
+        image_(folder.path / kImageEncoderFile),
         language_(folder.path / kLanguageEncoderFile),
         decoder_(folder.path / kDecoderFile),
         max_boxes_(folder.info.max_boxes),
@@ -91,7 +129,8 @@ class GraphsV030 final : public Graphs {
     for (const auto name : {v030::kPosition2, v030::kFeatures0, v030::kFeatures1, v030::kFeatures2}) {
       features.names.emplace_back(name);
     }
-    features.values = session.run({{v030::kImage, nullptr, &planes}}, features.names, cancel);
+    features.values =
+        run_graph(session, kImageEncoderFile, {{v030::kImage, nullptr, &planes}}, features.names, cancel);
     return features;
   }
 
@@ -100,7 +139,8 @@ class GraphsV030 final : public Graphs {
     const Tensor tokens = Tensor::from<std::int64_t>({1, static_cast<std::int64_t>(ids.size())}, ids);
     Features features;
     features.names = {std::string(v030::kTextMask), std::string(v030::kTextMemory)};
-    features.values = session.run({{v030::kTokens, nullptr, &tokens}}, features.names, cancel);
+    features.values =
+        run_graph(session, kLanguageEncoderFile, {{v030::kTokens, nullptr, &tokens}}, features.names, cancel);
     return features;
   }
 
@@ -116,21 +156,28 @@ class GraphsV030 final : public Graphs {
     feeds.push_back({v030::kBoxCoords, nullptr, &box.coords});
     feeds.push_back({v030::kBoxLabels, nullptr, &box.labels});
     feeds.push_back({v030::kBoxMasks, nullptr, &box.masks});
-    const auto outputs = session.run(
-        feeds, {std::string(v030::kBoxes), std::string(v030::kScores), std::string(v030::kMasks)}, cancel);
-
-    Decoded decoded;
-    decoded.boxes = copy_floats(outputs[0]);
-    decoded.scores = copy_floats(outputs[1]);
-    decoded.mask_logits = copy_floats(outputs[2]);
-    probabilities_to_logits(decoded.mask_logits);
-    const Shape mask_shape = outputs[2].view().shape();  // [n, 1, 4g, 4g]
-    decoded.mask_rows = static_cast<int>(mask_shape[2]);
-    decoded.mask_columns = static_cast<int>(mask_shape[3]);
-    return decoded;
+    const auto outputs =
+        run_graph(session, kDecoderFile, feeds,
+                  {std::string(v030::kBoxes), std::string(v030::kScores), std::string(v030::kMasks)}, cancel);
+    return read_outputs(outputs[0].view(), outputs[1].view(), outputs[2].view());
   }
 
  private:
+  /// The inputs are right by what the folder declares, so on the CPU a run that fails is the folder's fault.
+  std::vector<ort::Value> run_graph(const ort::Session& session, std::string_view graph,
+                                    const std::vector<ort::Feed>& feeds,
+                                    const std::vector<std::string>& outputs, const CancelToken& cancel) {
+    try {
+      return session.run(feeds, outputs, cancel);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInternal || device() != ort::Device::kCpu) throw;
+      throw Error(
+          ErrorCode::kModelDamaged,
+          fmt::format("'{}' does not do what its folder declares; download or export the model again. {}",
+                      path_to_utf8(folder_ / graph), error.what()));
+    }
+  }
+
   std::shared_ptr<const ort::Runtime> runtime() {
     const std::lock_guard lock(mutex_);
     if (!runtime_) {
@@ -158,6 +205,7 @@ class GraphsV030 final : public Graphs {
     return options;
   }
 
+  std::filesystem::path folder_;
   LazySession image_;
   LazySession language_;
   LazySession decoder_;

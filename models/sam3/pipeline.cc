@@ -62,6 +62,26 @@ void require_consistent(const Decoded& decoded) {
   require_finite(decoded.scores, "scores");
   require_finite(decoded.boxes, "boxes");
   require_finite(decoded.mask_logits, "masks");
+  const bool probabilities =
+      std::all_of(decoded.scores.begin(), decoded.scores.end(), [](float s) { return s >= 0 && s <= 1; });
+  bool boxes_have_corners = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float* box = &decoded.boxes[i * 4];
+    boxes_have_corners = boxes_have_corners && box[0] <= box[2] && box[1] <= box[3];
+  }
+  if (!probabilities || !boxes_have_corners) {
+    throw Error(
+        ErrorCode::kModelDamaged,
+        fmt::format("the decoder gave {}; download or export the model again",
+                    probabilities ? "boxes whose corners are reversed" : "scores that are no probabilities"));
+  }
+}
+
+/// The first characters of a phrase, for a message.
+std::string beginning_of(const std::string& phrase) {
+  constexpr std::size_t kShown = 60;
+  const std::u32string characters = decode_utf8(phrase).value_or(std::u32string());
+  return printable(encode_utf8(characters.substr(0, kShown)));
 }
 
 NormalizedBox normalize(const ExemplarBox& exemplar, int width, int height) {
@@ -101,7 +121,7 @@ class Sam3Segmenter final : public ConceptSegmenter {
 
   void check(std::span<const ConceptPrompt> prompts, double threshold) const override {
     if (!(threshold >= 0 && threshold <= 1)) {
-      throw Error(ErrorCode::kUsage, fmt::format("the threshold {:g} is not between 0 and 1", threshold));
+      throw Error(ErrorCode::kUsage, fmt::format("the threshold {} is not between 0 and 1", threshold));
     }
     if (threshold < info_.min_threshold) {
       throw Error(ErrorCode::kModelUnsupported,
@@ -170,7 +190,7 @@ class Sam3Segmenter final : public ConceptSegmenter {
     const text::Tokens tokens = text::tokenize(phrase, info_.context);
     if (tokens.truncated) {
       warnings.push_back(fmt::format("the text prompt is longer than {} tokens and was cut: '{}'",
-                                     info_.context - 2, printable(phrase.substr(0, 60))));
+                                     info_.context - 2, beginning_of(phrase)));
     }
     return graphs_->encode_text(tokens.ids, cancel);
   }

@@ -1,4 +1,6 @@
 // Model folders that are none, and files in them that are damaged: exit code 3 and the file's name.
+#include <sys/stat.h>
+
 #include "tests/e2e/cli.h"
 
 namespace samlet::test {
@@ -46,6 +48,38 @@ TEST_F(BadModel, AGraphWhoseWeightsWereOverwritten) {
   }
   write_file(model_.path() / "sam3_decoder.onnx", bytes);
   expect_model_refused(model_.path().native(), {"sam3_decoder.onnx", "ONNX Runtime: "});
+}
+
+TEST_F(BadModel, AGraphThatIsNoRegularFile) {
+  const fs::path decoder = model_.path() / "sam3_decoder.onnx";
+  fs::remove(decoder);
+  fs::create_directory(decoder);
+  expect_model_refused(model_.path().native(), {"sam3_decoder.onnx", "folder"});
+  fs::remove(decoder);
+  ASSERT_EQ(::mkfifo(decoder.c_str(), 0600), 0);
+  expect_model_refused(model_.path().native(), {"sam3_decoder.onnx", "not a regular file"});
+  fs::remove(decoder);
+  fs::create_symlink("sam3_decoder.onnx", decoder);
+  expect_model_refused(model_.path().native(), {"sam3_decoder.onnx"});
+}
+
+TEST_F(BadModel, GraphsThatBreakTheirWordWhenTheyRun) {
+  // Stub decoders that declare the right outputs and give others: scalars, wrong counts, numbers that cannot
+  // be.
+  const fs::path liars = fs::path(SAMLET_SOURCE_DIR) / "tests/data/liars";
+  std::size_t tried = 0;
+  for (const auto& liar : fs::directory_iterator(liars)) {
+    SCOPED_TRACE(liar.path().filename());
+    fs::copy(stub_model(), model_.path(), fs::copy_options::overwrite_existing | fs::copy_options::recursive);
+    fs::copy_file(liar.path(), model_.path() / "sam3_decoder.onnx", fs::copy_options::overwrite_existing);
+    const ProcessResult result =
+        samlet({"run", model_.path().native(), sample("shapes_01.png"), "--text", "x", "--json"});
+    const bool not_finite =
+        mentions(liar.path().native(), "nan") || mentions(liar.path().native(), "infinite");
+    expect_refused(result, not_finite ? 1 : 3, {"decoder"});
+    ++tried;
+  }
+  EXPECT_EQ(tried, 9U);
 }
 
 TEST_F(BadModel, ASamOneFolder) {

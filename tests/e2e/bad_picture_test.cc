@@ -57,6 +57,25 @@ TEST_F(BadPicture, CutFiles) {
   }
 }
 
+TEST_F(BadPicture, LostPixelsAreWarnedAbout) {
+  // Pillow shows such a picture without a word; so do we, with one.
+  const std::string whole = read_text(sample("shapes_02.jpg"));
+  write_file(here("p.jpg"), whole.substr(0, whole.size() / 2) + "\xFF\xD9");
+  const ProcessResult result = run({"p.jpg", "--text", "red circle", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_TRUE(mentions(result.error, "damaged")) << result.error;
+  EXPECT_EQ(Json::parse(result.output)["warnings"].size(), 1U);
+  EXPECT_EQ(
+      Json::parse(run({sample("shapes_02.jpg"), "--text", "red circle", "--json"}).output)["warnings"].size(),
+      0U);
+}
+
+TEST_F(BadPicture, AnEndlessStreamStopsAtALimit) {
+  const ProcessResult result = run({"/dev/zero", "--text", "red circle"});
+  expect_refused(result, 1, {"/dev/zero", "more than"});
+  EXPECT_LT(result.peak_rss_kb, 1024 * 1024 * (SAMLET_SANITIZED ? 3 : 1));
+}
+
 TEST_F(BadPicture, MoreThanTheLimitIsRefusedWithBothNumbersAndTheFlag) {
   fs::copy_file(sample("shapes_01.png"), here("p.png"));
   expect_picture_refused("p.png", {"640", "480", "--max-pixels"}, {"--max-pixels", "300000"});
@@ -84,7 +103,7 @@ TEST_F(BadPicture, SomeOfManyFailAndTheOthersAreDone) {
   EXPECT_EQ(result.exit_code, 4) << result.error;
   EXPECT_TRUE(mentions(result.error, "bad.png")) << result.error;
   EXPECT_TRUE(mentions(result.error, "none.png")) << result.error;
-  EXPECT_TRUE(mentions(result.error, "2 of 3")) << result.error;
+  EXPECT_TRUE(mentions(result.error, "2 of 3 pictures failed; the others are done")) << result.error;
   EXPECT_TRUE(mentions(result.output, "good.png")) << result.output;
   EXPECT_EQ(folder_.entries(), (std::vector<std::string>{"bad.png", "good.png", "good.samlet.png"}));
 }

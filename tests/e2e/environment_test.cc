@@ -2,6 +2,9 @@
 // runtimes.
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/e2e/cli.h"
@@ -45,11 +48,25 @@ TEST_F(CliTest, AReadOnlyFolderIsFoundOutBeforeTheModelIsLoaded) {
 }
 
 TEST_F(CliTest, NoHomeIsNeeded) {
+  // A file where the home should be: nothing can be made below it, by root neither.
   ProcessOptions options;
-  options.environment = {
-      {"HOME", "/nonexistent"}, {"XDG_CACHE_HOME", "/nonexistent"}, {"TMPDIR", "/nonexistent"}};
+  options.environment = {{"HOME", "/dev/null"}, {"XDG_CACHE_HOME", "/dev/null"}, {"TMPDIR", "/dev/null"}};
   const ProcessResult result = run({sample("shapes_01.png"), "--text", "rings", "--json"}, options);
   EXPECT_EQ(result.exit_code, 0) << result.error;
+}
+
+TEST_F(CliTest, NothingIsWrittenButTheOutput) {
+  // ONNX Runtime would keep an identity and a record of its use there.
+  TemporaryFolder home;
+  ProcessOptions options;
+  for (const char* name :
+       {"HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TMPDIR"}) {
+    options.environment[name] = home.path().native();
+  }
+  EXPECT_EQ(run({sample("shapes_01.png"), "--text", "rings"}, options).exit_code, 0);
+  EXPECT_EQ(samlet({"doctor"}, options).exit_code, 0);
+  EXPECT_EQ(home.entries(), std::vector<std::string>{});
+  EXPECT_EQ(folder_.entries(), std::vector<std::string>{"shapes_01.samlet.png"});
 }
 
 TEST_F(CliTest, AClosedStandardOutputIsAnErrorOnlyForThoseWhoPrintThere) {
@@ -85,6 +102,73 @@ TEST_F(CliTest, AFullOrBrokenStandardOutputIsAnError) {
   };
   expect_refused(run({sample("shapes_01.png"), sample("shapes_07.png"), "--text", "rings", "--json"}, broken),
                  1, {"standard output", "Broken pipe"});
+}
+
+TEST_F(CliTest, AFileSizeLimitIsAnErrorAndLeavesNothing) {
+  ProcessOptions options;
+  options.before_exec = [] {
+    const rlimit limit{1000, 1000};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(124);
+  };
+  expect_refused(run({sample("shapes_01.png"), "--text", "rings"}, options), 1,
+                 {"shapes_01.samlet.png", "too large"});
+}
+
+TEST_F(CliTest, ASignalEndsAReadThatWaits) {
+  ASSERT_EQ(::mkfifo((folder_.path() / "pipe.png").c_str(), 0600), 0);
+  remember_entries();
+  ProcessOptions options;
+  options.before_exec = [] {
+    const pid_t program = ::getpid();
+    if (::fork() != 0) return;
+    ::close(STDOUT_FILENO);
+    ::close(STDERR_FILENO);
+    ::usleep(300000);
+    ::kill(program, SIGTERM);
+    ::_exit(0);
+  };
+  expect_refused(run({"pipe.png", "--text", "rings"}, options), 130, {"stopped"});
+}
+
+TEST_F(CliTest, NoSignalAfterTheWorkSpoilsItsExitCode) {
+  // One interrupt at each of many moments around the end of a run: done or stopped, never killed, never half
+  // a file.
+  for (int step = 0; step < 40; ++step) {
+    ProcessOptions options;
+    options.before_exec = [step] {
+      const pid_t program = ::getpid();
+      if (::fork() != 0) return;
+      ::close(STDOUT_FILENO);
+      ::close(STDERR_FILENO);
+      ::usleep(static_cast<useconds_t>(50000 + step * 10000));
+      ::kill(program, SIGINT);
+      ::_exit(0);
+    };
+    const ProcessResult result = run({sample("shapes_07.png"), "--text", "circles", "--overwrite"}, options);
+    EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 130) << result.exit_code << " at step " << step;
+    for (const std::string& name : folder_.entries()) EXPECT_EQ(name, "shapes_07.samlet.png");
+  }
+}
+
+TEST_F(CliTest, NamesFromFilesCannotActOnTheTerminal) {
+  TemporaryFolder model;
+  std::string bytes = read_text(std::string(SAMLET_SOURCE_DIR) + "/tests/data/foreign/sam1_encoder.onnx");
+  const std::size_t at = bytes.find("image_embeddings");
+  ASSERT_NE(at, std::string::npos);
+  for (std::size_t i = at; i != std::string::npos; i = bytes.find("image_embeddings", i)) {
+    bytes.replace(i, 16, "\x1B]0;owned\x07\x1B[31m\x1B");
+  }
+  write_file(model.path() / "sam3_image_encoder.onnx", bytes);
+  const ProcessResult result = samlet({"run", model.path().native(), sample("shapes_01.png"), "--text", "x"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.error.find_first_of("\x1B\x07"), std::string::npos) << result.error;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"run", "\x1B[31m", "a.png", "--text", "x"},
+                                             {"run", "./m", "a.png", "--box", "\x1B[31m"},
+                                             {"run", "./m", "a.png", "--\x1B[31m"},
+                                             {"run", miniature_model(), "\x1B[31m.png", "--text", "x"}}) {
+    EXPECT_EQ(samlet(words).error.find('\x1B'), std::string::npos);
+  }
 }
 
 TEST_F(CliTest, OneProcessorIsEnoughAndSilent) {
