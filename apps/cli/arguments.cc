@@ -68,12 +68,12 @@ void add_verbosity(CLI::App& command, Verbosity& verbosity) {
 
 /// CLI11 reads an empty word as "nothing was given" or as 0; from an unset shell variable it is a mistake.
 const CLI::Validator& not_empty() {
-  static const CLI::Validator validator(
+  static const CLI::Validator kNotEmpty(
       [](const std::string& word) {
         return word.empty() ? std::string("an empty word was given") : std::string();
       },
       "");
-  return validator;
+  return kNotEmpty;
 }
 
 /// What CLI11 fills, before it is turned into RunArguments.
@@ -115,9 +115,11 @@ void define_outputs(CLI::App& command, RunArguments& run) {
 
 void define_runtime(CLI::App& command, RunArguments& run) {
   command.add_option("--device", run.device, "auto, cpu, cuda, coreml, tensorrt, openvino or webgpu")
+      ->check(not_empty())
       ->capture_default_str()
       ->type_name("NAME");
   command.add_option("--threads", run.threads, "Threads; 0 = the processors that may be used")
+      ->check(not_empty())
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
   command.add_option("--max-pixels", run.max_pixels, "The most pixels a picture may have")
@@ -129,11 +131,12 @@ void define_runtime(CLI::App& command, RunArguments& run) {
 
 void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
   CLI::App* command = app.add_subcommand("run", "Find things in pictures and draw them");
-  command->add_option("model", raw.model, "The model's folder")->type_name("MODEL");
-  command->add_option("pictures", raw.pictures, "Pictures; after -- also such that begin with a dash")
-      ->type_name("PICTURE...")
-      ->allow_extra_args(false)
-      ->delimiter('\0');
+  command
+      ->add_option("model", raw.model,
+                   "The model's folder, then pictures; after -- also such that begin with a dash")
+      ->type_name("MODEL PICTURE...");
+  // Pictures are what CLI11 leaves over: its own lists of words read "[a,b]" as two.
+  command->allow_extras();
   add_repeatable(*command, "--image,-i", raw.images, "A picture; the same as naming it after the model")
       ->type_name("PICTURE");
   define_prompts(*command, run, raw);
@@ -161,20 +164,34 @@ void define_tokens(CLI::App& app, TokensArguments& tokens) {
 /// The words after "--", which CLI11 refuses once a subcommand has its first positional. A "--" that is the
 /// value of an option ("--text --") is not meant.
 std::span<const char* const> take_words_after_dashes(std::span<const char* const>& words) {
-  constexpr std::array<std::string_view, 7> kFlags{"--json",  "--overwrite", "--normalized", "-q",
-                                                   "--quiet", "-v",          "--verbose"};
+  constexpr std::array<std::string_view, 10> kFlags{"-h",          "--help",       "--help-all", "--json",
+                                                    "--overwrite", "--normalized", "-q",         "--quiet",
+                                                    "-v",          "--verbose"};
   if (words.size() < 2 || std::string_view(words[1]) != "run") return {};
   for (std::size_t i = 2; i < words.size(); ++i) {
-    if (std::string_view(words[i]) != "--") continue;
-    const std::string_view before = words[i - 1];
-    const bool is_option = before.starts_with('-') && before.find('=') == std::string_view::npos;
-    const bool is_flag = std::find(kFlags.begin(), kFlags.end(), before) != kFlags.end();
-    if (is_option && !is_flag) continue;
-    const auto after = words.subspan(i + 1);
-    words = words.first(i);
-    return after;
+    const std::string_view word = words[i];
+    if (word == "--") {
+      const auto after = words.subspan(i + 1);
+      words = words.first(i);
+      return after;
+    }
+    const bool is_option = word.starts_with("--") ? word.find('=') == std::string_view::npos
+                                                  : word.size() == 2 && word.front() == '-';
+    const bool is_flag = std::find(kFlags.begin(), kFlags.end(), word) != kFlags.end();
+    if (is_option && !is_flag) ++i;  // the next word is its value
   }
   return {};
+}
+
+/// Words that belong to no option, as pictures. Errors: kUsage for what looks like an option.
+std::vector<std::string> pictures_among(const std::vector<std::string>& left_over) {
+  for (const std::string& word : left_over) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("there is no option '{}'. Run 'samlet run --help' to see what can be asked", word));
+  }
+  return left_over;
 }
 
 RunArguments finish_run(RunArguments run, RawRun raw, std::span<const char* const> after_dashes) {
@@ -231,6 +248,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));
   }
+  raw.pictures = pictures_among(app.get_subcommand("run")->remaining());
   if (app.got_subcommand("run")) return finish_run(std::move(run), raw, after_dashes);
   if (app.got_subcommand("doctor")) return doctor;
   return tokens;

@@ -1,7 +1,5 @@
 #include "apps/cli/environment.h"
 
-#include <stdlib.h>
-
 #include <cstdlib>
 
 #include "libs/base/file.h"

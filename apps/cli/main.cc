@@ -1,6 +1,5 @@
 // Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit
 // code.
-#include <signal.h>
 
 #include <array>
 #include <csignal>

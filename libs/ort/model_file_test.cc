@@ -265,7 +265,7 @@ TEST(ModelFolderTest, AHubCacheOfLinksIsFine) {
 }
 
 TEST(ModelFolderTest, AFolderIsNotAModel) {
-  EXPECT_EQ(read_error(testdata()).code(), ErrorCode::kIo);
+  EXPECT_EQ(read_error(testdata()).code(), ErrorCode::kModelDamaged);
 }
 
 }  // namespace

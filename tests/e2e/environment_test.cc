@@ -2,10 +2,11 @@
 // runtimes.
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "tests/e2e/cli.h"
 #include "tests/support/sandbox.h"

@@ -1,6 +1,7 @@
 // What is written, where, and when nothing is.
-#include <signal.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <algorithm>
 
