@@ -21,7 +21,9 @@
 
 namespace samlet {
 
-/// How a model is run.
+/// How a model is run. Newer ONNX Runtimes keep a record of their use below the user's cache folder unless
+/// the environment has ORT_DISABLE_TELEMETRY=1 when they are loaded; the library leaves the environment
+/// alone, the samlet program sets it.
 struct ModelOptions {
   /// "auto", "cpu", "cuda", "coreml", "tensorrt", "openvino" or "webgpu". A device asked for by name that
   /// cannot be used is an error; "auto" tries CUDA, then CoreML, then CPU.
