@@ -27,6 +27,7 @@ void check(const samlet::text::Tokens& tokens, std::size_t context) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string phrase(data, data + size);
   const bool valid = !samlet::find_invalid_utf8(phrase).has_value();

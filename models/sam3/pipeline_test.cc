@@ -70,7 +70,7 @@ class Pipeline : public testing::Test {
     info.max_boxes = 1;
     info.min_threshold = 0.25;
     model_ = make_segmenter(info, std::make_unique<FakeGraphs>(script_));
-    image_ = {40, 20, std::vector<std::uint8_t>(40 * 20 * 3)};
+    image_ = {40, 20, std::vector<std::uint8_t>(2400)};
   }
 
   Result segment(const std::vector<ConceptPrompt>& prompts, double threshold = 0.5) {
@@ -118,7 +118,7 @@ TEST_F(Pipeline, KeepsScoresStrictlyAboveTheThresholdBestFirst) {
   script_.answer = [] { return rows({0.5F, 0.75F, 0.25F, 0.75F, 0.9F}); };
   const Result result = segment({{"dog", {}}});
   ASSERT_EQ(result.instances.size(), 3U);
-  EXPECT_EQ(result.instances[0].score, double{0.9F});
+  EXPECT_EQ(result.instances[0].score, static_cast<double>(0.9F));
   // Equal scores keep query order: row 1 before row 3, told apart by their masks (column-major runs of a
   // 40x20 picture).
   EXPECT_EQ(result.instances[1].score, 0.75);

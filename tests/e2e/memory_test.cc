@@ -5,7 +5,7 @@
 namespace samlet::test {
 namespace {
 
-constexpr long kGigabyteInKb = 1024 * 1024;
+constexpr long kGigabyteInKb = 1L << 20;
 
 /// A picture of one colour with some texture, so that its file is neither tiny nor huge.
 void write_picture(const fs::path& path, int width, int height) {

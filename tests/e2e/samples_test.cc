@@ -21,6 +21,7 @@ struct Sample {
 };
 
 /// For the names of failed tests; the default prints bytes.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is GoogleTest's.
 void PrintTo(const Sample& sample_row, std::ostream* out) {
   *out << sample_row.picture;
 }
