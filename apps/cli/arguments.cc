@@ -57,6 +57,11 @@ Box parse_box(const std::string& text) {
   return {corners[0], corners[1], corners[2], corners[3]};
 }
 
+void add_verbose(CLI::App& command, Verbosity& verbosity) {
+  command.add_flag_callback(
+      "-v,--verbose", [&verbosity] { verbosity = Verbosity::kVerbose; }, "Say what is being done");
+}
+
 void add_verbosity(CLI::App& command, Verbosity& verbosity) {
   auto* quiet = command.add_flag_callback(
       "-q,--quiet", [&verbosity] { verbosity = Verbosity::kQuiet; }, "Say nothing but errors");
@@ -94,7 +99,8 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vec
 void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
   add_repeatable(command, "--text,-t", run.texts, "What to look for; repeat for several phrases")
       ->type_name("PHRASE");
-  add_repeatable(command, "--box,-b", raw.boxes, "Find what looks like this: x1,y1,x2,y2 in pixels")
+  add_repeatable(command, "--box,-b", raw.boxes,
+                 "Find what looks like this: x1,y1,x2,y2 in pixels; goes with every phrase")
       ->type_name("BOX");
   add_repeatable(command, "--negative-box", raw.negative_boxes, "Leave out what looks like this")
       ->type_name("BOX");
@@ -150,7 +156,7 @@ void define_doctor(CLI::App& app, DoctorArguments& doctor) {
   CLI::App* command = app.add_subcommand("doctor", "Show what this machine can run, and why not the rest");
   command->add_option("--ort-library", doctor.runtime_library, "The ONNX Runtime library or its folder")
       ->type_name("PATH");
-  add_verbosity(*command, doctor.verbosity);
+  add_verbose(*command, doctor.verbosity);
 }
 
 void define_tokens(CLI::App& app, TokensArguments& tokens) {
@@ -217,6 +223,21 @@ RunArguments finish_run(RunArguments run, RawRun raw, std::span<const char* cons
   return run;
 }
 
+/// CLI11 does not know of the pictures, which are what it leaves over.
+std::string with_pictures_in_usage(std::string help) {
+  constexpr std::string_view kModelAlone = "[model]";
+  const std::size_t at = help.find(kModelAlone);
+  if (at != std::string::npos) help.replace(at, kModelAlone.size(), "MODEL PICTURE...");
+  return help;
+}
+
+std::string unknown_command(std::span<const char* const> words) {
+  constexpr std::string_view kCommands =
+      "the commands are run, doctor and tokens. Run 'samlet --help' to see what they do";
+  if (words.size() < 2) return fmt::format("no command was given; {}", kCommands);
+  return fmt::format("'{}' is no command; {}", words[1], kCommands);
+}
+
 }  // namespace
 
 Arguments parse_arguments(int argc, const char* const* argv) {
@@ -226,7 +247,6 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   app.set_help_all_flag("--help-all", "Help for every command");
   app.set_version_flag("--version", fmt::format("samlet {}", version()));
   app.require_subcommand(1);
-  app.footer(std::string(kExamples));
   RunArguments run;
   RawRun raw;
   DoctorArguments doctor;
@@ -234,16 +254,19 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   define_run(app, run, raw);
   define_doctor(app, doctor);
   define_tokens(app, tokens);
+  app.footer(std::string(kExamples));  // after the commands, which would inherit it
   std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
   const auto after_dashes = take_words_after_dashes(words);
   try {
     app.parse(static_cast<int>(words.size()), argv);
   } catch (const CLI::CallForHelp&) {
-    return PrintArguments{app.help()};
+    return PrintArguments{with_pictures_in_usage(app.help())};
   } catch (const CLI::CallForAllHelp&) {
     return PrintArguments{app.help("", CLI::AppFormatMode::All)};
   } catch (const CLI::CallForVersion&) {
     return PrintArguments{fmt::format("samlet {}\n", version())};
+  } catch (const CLI::RequiredError&) {
+    throw Error(ErrorCode::kUsage, unknown_command(words));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));

@@ -30,8 +30,8 @@ std::string device_line(const ort::Runtime& runtime, const std::vector<std::stri
   if (is_built_in(built, device)) {
     const auto reason = ort::probe(runtime, device);
     state = reason ? fmt::format("cannot be used: {}", *reason) : "ready (a session ran on it)";
-    if (!ort::is_tested(device)) state += "; samlet has not been tested on such a machine";
   }
+  if (!ort::is_tested(device)) state += "; samlet has not been tested on such a machine";
   return fmt::format("  {:<10}{}\n", ort::name_of(device), state);
 }
 

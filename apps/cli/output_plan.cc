@@ -28,8 +28,8 @@ ImageFormat format_of_name(const fs::path& out) {
   if (suffix == ".jpg" || suffix == ".jpeg") return ImageFormat::kJpeg;
   if (suffix == ".png") return ImageFormat::kPng;
   throw Error(ErrorCode::kUsage,
-              fmt::format("'{}' does not say a picture format; end the name in .jpg or .png, or name an "
-                          "existing folder",
+              fmt::format("'{}' does not say a picture format; end the name in .jpg or .png, or "
+                          "name a folder with a slash at its end",
                           path_to_utf8(out)));
 }
 

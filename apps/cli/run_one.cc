@@ -22,13 +22,29 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+/// What a person reads as the prompt: "visual", the word the model is asked for boxes alone, says nothing to
+/// them.
+std::string shown_words(const ConceptPrompt& prompt) {
+  return prompt.text ? printable(*prompt.text) : std::string("like the box");
+}
+
+/// The same, short enough for a column.
+std::string short_words(const ConceptPrompt& prompt) {
+  constexpr std::size_t kShown = 40;
+  const std::string words = shown_words(prompt);
+  const std::u32string characters = decode_utf8(words).value_or(std::u32string());
+  if (characters.size() <= kShown) return words;
+  return encode_utf8(characters.substr(0, kShown)) + "...";
+}
+
 void draw_instances(Image& image, const Result& result, std::span<const ConceptPrompt> prompts) {
   std::vector<OverlayItem> items;
   items.reserve(result.instances.size());
   for (const Instance& instance : result.instances) {
-    items.push_back(
-        {&instance.mask, instance.box,
-         fmt::format("{} {:.2f}", printable(prompt_words(prompts[instance.prompt_index])), instance.score)});
+    // The number is that of the listing and of the JSON's "id".
+    items.push_back({&instance.mask, instance.box,
+                     fmt::format("{} {} {:.2f}", items.size() + 1,
+                                 shown_words(prompts[instance.prompt_index]), instance.score)});
   }
   draw_overlay(image, items);
 }
@@ -45,8 +61,8 @@ std::string summary(const Result& result, std::span<const ConceptPrompt> prompts
   for (std::size_t i = 0; i < result.instances.size(); ++i) {
     const Instance& found = result.instances[i];
     text += fmt::format("  {:>3}  {:<20}  score {:.3f}  box {:.0f},{:.0f},{:.0f},{:.0f}  area {}\n", i + 1,
-                        printable(prompt_words(prompts[found.prompt_index])), found.score, found.box.x1,
-                        found.box.y1, found.box.x2, found.box.y2, found.mask.area());
+                        short_words(prompts[found.prompt_index]), found.score, found.box.x1, found.box.y1,
+                        found.box.x2, found.box.y2, found.mask.area());
   }
   return text;
 }
@@ -83,9 +99,9 @@ class Runner {
     if (planned_.overlay) file = std::make_unique<AtomicFile>(*planned_.overlay, overwrite());
     terminal_.step(fmt::format("{}: encoding ...", path_to_utf8(planned_.picture)));
     const auto features = model_.encode(picture, cancel_);
-    terminal_.step(fmt::format("{}: looking for {} ...", path_to_utf8(planned_.picture),
-                               prompts.size() == 1 ? printable(prompt_words(prompts[0]))
-                                                   : fmt::format("{} prompts", prompts.size())));
+    terminal_.step(fmt::format(
+        "{}: looking for {} ...", path_to_utf8(planned_.picture),
+        prompts.size() == 1 ? short_words(prompts[0]) : fmt::format("{} prompts", prompts.size())));
     Result result = model_.segment(*features, given, {arguments_.threshold, cancel_});
     result.timings.decode = decode_ms_;
     result.warnings.insert(result.warnings.begin(), picture_warnings_.begin(), picture_warnings_.end());

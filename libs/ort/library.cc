@@ -33,7 +33,7 @@ std::string advice() {
   return fmt::format(
       "Install ONNX Runtime 1.{} or newer, for example with 'pip install onnxruntime' in a virtual "
       "environment, or "
-      "name the library or its folder.",
+      "name the library or its folder (samlet: --ort-library).",
       kMinApiVersion);
 }
 
