@@ -119,15 +119,7 @@ TEST_F(CliTest, ASignalEndsAReadThatWaits) {
   ASSERT_EQ(::mkfifo((folder_.path() / "pipe.png").c_str(), 0600), 0);
   remember_entries();
   ProcessOptions options;
-  options.before_exec = [] {
-    const pid_t program = ::getpid();
-    if (::fork() != 0) return;
-    ::close(STDOUT_FILENO);
-    ::close(STDERR_FILENO);
-    ::usleep(300000);
-    ::kill(program, SIGTERM);
-    ::_exit(0);
-  };
+  options.before_exec = send_signal_after(std::chrono::milliseconds(300), SIGTERM);
   expect_refused(run({"pipe.png", "--text", "rings"}, options), 130, {"stopped"});
 }
 
@@ -136,15 +128,7 @@ TEST_F(CliTest, NoSignalAfterTheWorkSpoilsItsExitCode) {
   // a file.
   for (int step = 0; step < 40; ++step) {
     ProcessOptions options;
-    options.before_exec = [step] {
-      const pid_t program = ::getpid();
-      if (::fork() != 0) return;
-      ::close(STDOUT_FILENO);
-      ::close(STDERR_FILENO);
-      ::usleep(static_cast<useconds_t>(50000 + step * 10000));
-      ::kill(program, SIGINT);
-      ::_exit(0);
-    };
+    options.before_exec = send_signal_after(std::chrono::milliseconds(50 + step * 10), SIGINT);
     const ProcessResult result = run({sample("shapes_07.png"), "--text", "circles", "--overwrite"}, options);
     EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 130) << result.exit_code << " at step " << step;
     for (const std::string& name : folder_.entries()) EXPECT_EQ(name, "shapes_07.samlet.png");

@@ -114,15 +114,7 @@ TEST_F(CliTest, InterruptingLeavesNothingBehind) {
   std::vector<std::string> words{sample("shapes_02.jpg")};
   for (int i = 0; i < 5000; ++i) words.insert(words.end(), {"--text", "blue ring"});
   ProcessOptions options;
-  options.before_exec = [] {
-    const pid_t program = ::getpid();
-    if (::fork() != 0) return;
-    ::close(STDOUT_FILENO);
-    ::close(STDERR_FILENO);
-    ::usleep(500000);
-    ::kill(program, SIGINT);
-    ::_exit(0);
-  };
+  options.before_exec = send_signal_after(std::chrono::milliseconds(500), SIGINT);
   expect_refused(run(words, options), 130, {"stopped"});
 }
 

@@ -97,6 +97,19 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   return result;
 }
 
+std::function<void()> send_signal_after(std::chrono::milliseconds delay, int signal_number) {
+  return [delay, signal_number] {
+    const pid_t program = ::getpid();
+    if (::fork() != 0) return;
+    // The sender must not hold the pipes open that the test reads to their end.
+    ::close(STDOUT_FILENO);
+    ::close(STDERR_FILENO);
+    ::usleep(static_cast<useconds_t>(std::chrono::microseconds(delay).count()));
+    ::kill(program, signal_number);
+    ::_exit(0);
+  };
+}
+
 std::string samlet_program() {
   return std::string(SAMLET_BINARY_DIR) + "/bin/samlet";
 }

@@ -1,6 +1,7 @@
 // Runs a program and keeps what it said, for tests that look at samlet from outside.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -25,6 +26,9 @@ struct ProcessResult {
 
 /// argv[0] is the program. Throws std::runtime_error when the process cannot be started.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+/// For ProcessOptions::before_exec: sends the program one signal after a while.
+std::function<void()> send_signal_after(std::chrono::milliseconds delay, int signal_number);
 
 /// The built program.
 std::string samlet_program();
