@@ -31,7 +31,7 @@ std::string shown_words(const ConceptPrompt& prompt) {
 /// The same, short enough for a column.
 std::string short_words(const ConceptPrompt& prompt) {
   constexpr std::size_t kShown = 40;
-  const std::string words = shown_words(prompt);
+  std::string words = shown_words(prompt);
   const std::u32string characters = decode_utf8(words).value_or(std::u32string());
   if (characters.size() <= kShown) return words;
   return encode_utf8(characters.substr(0, kShown)) + "...";
