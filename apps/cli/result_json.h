@@ -1,4 +1,4 @@
-// The result as JSON, schema 1 of design part 7.
+// The result as JSON, schema 1 (the README shows and explains it).
 #pragma once
 
 #include <span>

@@ -32,7 +32,7 @@ enum class ErrorCode {
   kPartialFailure,     ///< Some of many inputs failed; the others are done.
 };
 
-/// A row of the table of design part 6.
+/// A row of the table.
 struct ErrorTraits {
   ErrorCode code;
   std::string_view name;  ///< Stable lower_case identifier, used in JSON.

@@ -16,7 +16,7 @@ struct Row {
   int http_status;
 };
 
-// Written out from design part 6, so that a change of the table is a decision and not an accident.
+// Written out once more, so that a change of the table is a decision and not an accident.
 constexpr Row kDesign[] = {
     {ErrorCode::kUsage, 2, 400},
     {ErrorCode::kPromptInvalid, 2, 422},
