@@ -69,6 +69,7 @@ void check_without_picture(const RunArguments& arguments, const ConceptSegmenter
 }
 
 void warn_of_too_many_threads(int threads, Terminal& terminal) {
+  if (threads == 0) return;  // the default is the number of processors, and counting them reads files
   const int processors = ort::default_thread_count();
   if (threads <= processors) return;
   terminal.warning(
