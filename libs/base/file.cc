@@ -70,6 +70,16 @@ struct stat status_of(int fd, const std::filesystem::path& path) {
   return status;
 }
 
+/// For files opened with O_NONBLOCK: without it the opening of a pipe would wait for ever; a regular file
+/// does not mind.
+struct stat regular_status_of(int fd, const std::filesystem::path& path) {
+  const struct stat status = status_of(fd, path);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIo, fmt::format("'{}' is not a regular file", path_to_utf8(path)));
+  }
+  return status;
+}
+
 [[noreturn]] void throw_exists(const std::filesystem::path& target) {
   throw Error(ErrorCode::kIo,
               fmt::format("'{}' exists already; give --overwrite to replace it", path_to_utf8(target)));
@@ -126,13 +136,24 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size
   return bytes;
 }
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
-  // Without O_NONBLOCK the opening of a pipe would wait for ever; a regular file does not mind.
-  const Descriptor file(open_for_reading(path, O_NONBLOCK, {}));
-  const struct stat status = status_of(file.get(), path);
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, fmt::format("'{}' is not a regular file", path_to_utf8(path)));
+void stream_file(const std::filesystem::path& path,
+                 const std::function<void(std::span<const std::uint8_t>)>& sink, const CancelToken& cancel) {
+  const Descriptor file(open_for_reading(path, O_NONBLOCK, cancel));
+  (void)regular_status_of(file.get(), path);
+  std::vector<std::uint8_t> piece(std::size_t{1} << 20);
+  for (;;) {
+    cancel.check();
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_open_error(path, errno);
+    if (got == 0) return;
+    sink(std::span(piece).first(static_cast<std::size_t>(got)));
   }
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const Descriptor file(open_for_reading(path, O_NONBLOCK, {}));
+  const struct stat status = regular_status_of(file.get(), path);
   size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (size_ == 0) return;
   void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);

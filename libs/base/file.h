@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ inline constexpr std::size_t kMaxStreamBytes = std::size_t{256} << 20;
 /// is set.
 [[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
                                                   const CancelToken& cancel = {});
+
+/// Gives a regular file's content to `sink` in order, a piece (1 MiB at most) at a time. Errors: as
+/// read_file, kIo for what is no regular file, kCancelled when the token is set between two pieces.
+void stream_file(const std::filesystem::path& path,
+                 const std::function<void(std::span<const std::uint8_t>)>& sink,
+                 const CancelToken& cancel = {});
 
 /// A read-only memory mapping of a regular file. Move-only; the view lives as long as the object.
 class MappedFile {
