@@ -33,8 +33,8 @@ void LazyTensor::stream(const Sink& sink) const {
     });
   }
   if (given != count_) {
-    throw Error(ErrorCode::kInternal, "a lazy tensor of shape " + to_string(shape_) + " gave " +
-                                          std::to_string(given) + " values");
+    throw Error(ErrorCode::kInternal,
+                "a lazy tensor of shape " + to_string(shape_) + " gave " + std::to_string(given) + " values");
   }
 }
 

@@ -29,7 +29,8 @@ class LazyTensor {
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-  /// Gives all values to the sink. Errors: those of the producer; kInternal when it gives too many or too few.
+  /// Gives all values to the sink. Errors: those of the producer; kInternal when it gives too many or too
+  /// few.
   void stream(const Sink& sink) const;
   /// All values at once.
   [[nodiscard]] std::vector<float> values() const;
