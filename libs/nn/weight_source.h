@@ -18,8 +18,8 @@ class WeightSource {
   WeightSource(const WeightSource&) = delete;
   WeightSource& operator=(const WeightSource&) = delete;
 
-  /// The tensor of that name, which must have that shape. What is wrong is noted by the source and reported for
-  /// all tensors at once; until then zeros stand in, so that a graph can be built to its end.
+  /// The tensor of that name, which must have that shape. What is wrong is noted by the source and reported
+  /// for all tensors at once; until then zeros stand in, so that a graph can be built to its end.
   [[nodiscard]] virtual LazyTensor get(const std::string& name, const Shape& shape) = 0;
   /// The shape of the tensor, or nothing when there is none. Notes nothing.
   [[nodiscard]] virtual std::optional<Shape> shape_of(const std::string& name) const = 0;
