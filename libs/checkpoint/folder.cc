@@ -1,0 +1,76 @@
+#include "libs/checkpoint/folder.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "libs/base/file.h"
+#include "samlet/error.h"
+
+namespace samlet::checkpoint {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "model-00001-of-00003.safetensors", which belongs to an index.
+bool is_shard(std::string_view name) {
+  constexpr std::string_view kSuffix = ".safetensors";
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  const auto of = name.rfind("-of-");
+  if (of == std::string_view::npos || !is_digits(name.substr(of + 4))) return false;
+  const auto dash = name.substr(0, of).rfind('-');
+  return dash != std::string_view::npos && is_digits(name.substr(dash + 1, of - dash - 1));
+}
+
+bool is_candidate(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kSuffixes{kIndexSuffix, ".safetensors", ".pt", ".pth"};
+  return !name.starts_with('.') && !is_shard(name) &&
+         std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](auto suffix) { return name.ends_with(suffix); });
+}
+
+}  // namespace
+
+fs::path find_checkpoint_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  bool shards = false;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    std::error_code ignored;
+    if (!it->is_regular_file(ignored)) continue;
+    if (is_candidate(name)) names.push_back(name);
+    shards = shards || is_shard(name);
+  }
+  const std::string shown = path_to_utf8(folder);
+  if (error)
+    throw Error(ErrorCode::kIo, fmt::format("cannot read the folder '{}': {}", shown, error.message()));
+  if (names.size() == 1) return folder / names[0];
+  if (names.empty() && shards) {
+    throw Error(ErrorCode::kModelMissing,
+                fmt::format("the folder '{}' has shards of a checkpoint, but not their *{}; download it too",
+                            shown, kIndexSuffix));
+  }
+  if (names.empty()) {
+    throw Error(ErrorCode::kModelMissing,
+                fmt::format("the folder '{}' has no checkpoint: no .safetensors, .pt or .pth file", shown));
+  }
+  std::sort(names.begin(), names.end());
+  for (std::string& name : names) name = path_to_utf8(name);
+  throw Error(ErrorCode::kModelUnsupported,
+              fmt::format("the folder '{}' has {} checkpoints ({}); name the one you mean", shown,
+                          names.size(), fmt::join(names, ", ")));
+}
+
+}  // namespace samlet::checkpoint
