@@ -19,6 +19,12 @@ enum class CheckpointLayout {
   kTransformers,  ///< Sam3VideoModel or Sam3Model safetensors
 };
 
+/// Parts that a caller may have no use for.
+enum class Part {
+  kTextEncoder,   ///< when another one takes its place
+  kPointDecoder,  ///< with its neck and whatever else belongs to the tracker
+};
+
 /// The weights of a checkpoint, mapped, by Meta's names ("detector.transformer.decoder.norm.weight").
 /// One name differs: "...trunk.pos_embed" is given without the row of the class token, [1, 24*24, C].
 /// Not thread-safe; the tensors it gave are.
@@ -30,13 +36,16 @@ class Weights : public nn::WeightSource {
   static std::unique_ptr<Weights> open(const std::filesystem::path& path);
 
   [[nodiscard]] virtual CheckpointLayout layout() const noexcept = 0;
+  /// The file that was opened: the checkpoint of a folder, the index of shards.
+  [[nodiscard]] virtual const std::filesystem::path& path() const noexcept = 0;
   /// The files that were opened, for hashing: one, or the shards in order.
   [[nodiscard]] virtual const std::vector<std::filesystem::path>& files() const noexcept = 0;
 
-  // From nn::WeightSource:
-  //   get(name, shape)   the tensor; a missing or misshapen one is noted, and zeros of the wanted shape stand in
-  //   shape_of(name)     what the file has, or nothing
-  // Asking for a tensor marks it as used.
+  // From nn::WeightSource: get(name, shape) notes a missing or misshapen tensor and gives zeros instead;
+  // shape_of(name) is what the file has, or nothing. Asking for a tensor marks it as used.
+
+  /// The tensors of a part need not be used.
+  virtual void leave_out(Part part, std::string_view reason) = 0;
 
   /// Tensors that are in the file, are unused on purpose, and why; one line a group ("detector...freqs_cis:
   /// recomputed (32)").
