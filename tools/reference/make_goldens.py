@@ -6,9 +6,10 @@
 Expected values come from Meta's own classes (oracle.py); LiteText's from make_litetext.py. Prints how far transformers'
 modules, which make_tiny.py runs, and the plain formulas of ref_from_spec.py are from them. Seconds.
 """
-import argparse, contextlib, io, json, os, subprocess, sys
+import argparse, json, os, sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import cases
 import make_tiny as mt
 import make_litetext as ml
 import ref_from_spec as spec
@@ -18,79 +19,14 @@ from oracle import Oracle
 from safetensors.numpy import save_file
 
 SEED = 6
-CELL = 1 / 8                                                 # of the micro model's grid
-# name -> phrase, boxes (cx, cy, w, h), labels
-CONCEPTS = {
-    "text": ("cat", [], []),
-    "box": ("visual", [[0.45, 0.55, 0.4, 0.3]], [1]),
-    "text_2box": ("a yellow school bus", [[0.3, 0.4, 0.35, 0.5], [0.8, 0.75, 0.03, 0.02]], [1, 0]),
-    "text_box_negative": ("cat", [[0.3, 0.6, 0.3, 0.4]], [0]),
-    "text_box_zero": ("cat", [[0.5, 0.4, 0.0, 0.0]], [1]),
-    "text_box_speck": ("cat", [[0.51, 0.47, 0.004, 0.006]], [1]),
-    "text_box_cell": ("cat", [[2.5 * CELL, 3.5 * CELL, CELL, CELL]], [1]),
-    "text_box_border": ("cat", [[0.9, 0.85, 0.2, 0.3]], [1]),
-    "text_box_outside": ("cat", [[0.95, 0.1, 0.3, 0.4]], [1]),
-    "box_whole": ("visual", [[0.5, 0.5, 1.0, 1.0]], [1]),
-    "text_4box": ("a yellow school bus", [[0.3, 0.4, 0.35, 0.5], [0.8, 0.75, 0.03, 0.02], [0.6, 0.3, 0.2, 0.2], [0.1, 0.9, 0.2, 0.15]],
-                  [1, 0, 1, 0]),
-    "empty_text": ("empty", [], []),
-    "zero_id": ("zero", [], []),
-    "full_text": ("full", [], []),
-}
-BATCH = ("text", "text_2box", "box")
-# name -> points in pixels of the picture, labels, whether the mask goes in
-POINTS = {
-    "point": ([[44.8, 67.2]], [1], False),
-    "points": ([[44.8, 67.2], [78.4, 22.4], [56.0, 56.0]], [1, 0, 1], False),
-    "corner": ([[0.0, 111.0]], [1], False),
-    "box": ([[22.4, 33.6], [78.4, 89.6]], [2, 3], False),
-    "box_point": ([[22.4, 33.6], [78.4, 89.6], [44.8, 56.0]], [2, 3, 1], False),
-    "mask": ([[56.0, 56.0]], [1], True),
-    "mask_alone": ([], [], True),
-    "nothing": ([], [], False),
-}
-
-
-def phrases(k):
-    """Token rows by name, [32] each."""
-    v, n = k["vocab"], k["t_ctx"]
-    ids = {w: mt.ids_for(w, k) for w in mt.TOK}
-    ids["empty"] = [v - 2, v - 1] + [0] * (n - 2)
-    ids["zero"] = [v - 2, 7, 0, 260, v - 1] + [0] * (n - 5)  # id 0 within the phrase counts as padding
-    ids["full"] = [v - 2] + [(37 * i) % (v - 3) + 1 for i in range(n - 2)] + [v - 1]
-    return ids
 
 
 def make_model(folder):
-    cases = [(w, n, b, l) for n, (w, b, l) in CONCEPTS.items()]
-    plain = mt.ids_for
-    mt.ids_for = lambda name, k: phrases(dict(k))[name] if name in ("empty", "zero", "full") else plain(name, k)
-    k, cfg, m, trk = mt.build("micro", SEED, cases=cases)
-    mt.ids_for = plain
+    k, cfg, m, trk = mt.build("micro", SEED)
     cfg.save_pretrained(folder)
     torch.save(mt.video_to_official(m.state_dict(), k, SEED), os.path.join(folder, "sam3.pt"))
     json.dump({"dims": k, "seed": SEED}, open(os.path.join(folder, "manifest.json"), "w"), indent=1)
     return k, m, trk
-
-
-def concept_inputs(boxes, labels, slots):
-    n = len(boxes)
-    return {"box_coords": np.array(boxes + [[0.0] * 4] * (slots - n), np.float32).reshape(1, slots, 4),
-            "box_labels": np.array(labels + [0] * (slots - n), np.int64).reshape(1, slots),
-            "box_masks": (np.arange(slots) >= n).reshape(1, slots)}
-
-
-def point_inputs(points, labels, mask, side):
-    slots = max(1, len(points))
-    return {"point_coords": np.array(points + [[0.0, 0.0]] * (slots - len(points)), np.float32).reshape(1, slots, 2),
-            "point_labels": np.array(labels + [-1] * (slots - len(labels)), np.int64).reshape(1, slots),
-            "mask_input": np.zeros((1, 1, side, side), np.float32) if mask is None else mask[None, None],
-            "has_mask": np.array([0.0 if mask is None else 1.0], np.float32)}
-
-
-def previous_mask(side):
-    y, x = np.mgrid[0:side, 0:side] / side
-    return (32 * (0.15 - (x - 0.5) ** 2 - (y - 0.45) ** 2)).astype(np.float32)
 
 
 def relative(a, b):
@@ -111,15 +47,16 @@ class Worst:
 
 
 def write_concepts(out, o, k, m, features):
-    seen, plain, names = Worst(), Worst(), sorted(phrases(k))
-    tokens = np.array([phrases(k)[n] for n in names], np.int64)
+    seen, plain, names = Worst(), Worst(), sorted(cases.PHRASES)
+    tokens = np.array([cases.tokens(n, k) for n in names], np.int64)
     lf, lm = o.language(tokens)
     save_file({"tokens": tokens, "language_features": lf, "language_mask": lm}, f"{out}/language.safetensors",
               metadata={"rows": " | ".join(names)})
     row = {n: slice(i, i + 1) for i, n in enumerate(names)}
     v, _, _ = mt.run_vision(m.detector_model, m.tracker_neck, m.tracker_model, mt.test_image(k, SEED), k, True)
     margin, all_answers = 1.0, {}
-    for name, (word, boxes, labels) in CONCEPTS.items():
+    concepts = cases.concepts(k["image"] // k["patch"])
+    for name, (word, boxes, labels) in concepts.items():
         r = row[word]
         text = {"language_features": lf[r], "language_mask": lm[r]}
         answer = all_answers[name] = o.concept(features, lf[r], lm[r], boxes, labels)
@@ -127,11 +64,11 @@ def write_concepts(out, o, k, m, features):
         margin = min(margin, np.abs(s - 0.5).min())
         print(f"  {name}: {(s > 0.5).sum()} of {s.size} kept, presence {answer['presence'][0]:.3f}, "
               f"nearest to 0.5: {np.abs(s - 0.5).min():.4f}")
-        save_file({**text, **concept_inputs(boxes, labels, max(1, len(boxes))), **answer}, f"{out}/concept_{name}.safetensors")
+        save_file({**text, **cases.concept_inputs(boxes, labels), **answer}, f"{out}/concept_{name}.safetensors")
         t = mt.run_pcs(m.detector_model, v, torch.from_numpy(lf[r]), torch.from_numpy(~lm[r]), boxes, labels, k, True)
         for ours, theirs in (("scores", "scores"), ("boxes", "pred_boxes_xyxy"), ("mask_logits", "pred_masks")):
             seen.see(ours, t[theirs], answer[ours])
-        i = {n: torch.from_numpy(x) for n, x in concept_inputs(boxes, labels, max(1, len(boxes))).items()}
+        i = {n: torch.from_numpy(x) for n, x in cases.concept_inputs(boxes, labels).items()}
         fpn = [torch.from_numpy(features[n]) for n in ("fpn_0", "fpn_1", "backbone_fpn_2")]
         with torch.no_grad():
             f, valid = spec.text(torch.from_numpy(tokens[r]))
@@ -147,21 +84,21 @@ def write_concepts(out, o, k, m, features):
     save_file({"scores": t["scores"], "boxes": t["pred_boxes_xyxy"], "mask_logits": t["pred_masks"]},
               f"{out}/concept_text_nocls.safetensors")
     print("  without the class token: scores differ by", np.abs(t["scores"] - all_answers["text"]["scores"]).max())
-    inputs = [{"language_features": lf[row[CONCEPTS[n][0]]], "language_mask": lm[row[CONCEPTS[n][0]]],
-               **concept_inputs(*CONCEPTS[n][1:], 2)} for n in BATCH]
+    inputs = [{"language_features": lf[row[concepts[n][0]]], "language_mask": lm[row[concepts[n][0]]],
+               **cases.concept_inputs(*concepts[n][1:], 2)} for n in cases.BATCH]
     stacked = {x: np.concatenate([i[x] for i in inputs]) for x in inputs[0]}
-    answers = {x: np.concatenate([all_answers[n][x] for n in BATCH]) for x in ("scores", "boxes", "presence")}
-    save_file({**stacked, **answers}, f"{out}/concept_batch.safetensors", metadata={"rows": " | ".join(BATCH)})
+    answers = {x: np.concatenate([all_answers[n][x] for n in cases.BATCH]) for x in ("scores", "boxes", "presence")}
+    save_file({**stacked, **answers}, f"{out}/concept_batch.safetensors", metadata={"rows": " | ".join(cases.BATCH)})
     print("  transformers against Meta:", seen, "\n  plain formulas against Meta:", plain, "| smallest margin", margin)
 
 
 def write_points(out, o, k, trk, features):
     seen, plain, side = Worst(), Worst(), 4 * k["image"] // k["patch"]
     feats = [torch.from_numpy(features[n]) for n in ("point_fpn_0", "point_fpn_1", "point_embed")]
-    for name, (points, labels, with_mask) in POINTS.items():
-        mask = previous_mask(side) if with_mask else None
+    for name, (points, labels, with_mask) in cases.points(k["image"]).items():
+        mask = cases.previous_mask(side) if with_mask else None
         answer = o.point(features, points, labels, mask)
-        save_file({**point_inputs(points, labels, mask, side), **answer}, f"{out}/point_{name}.safetensors")
+        save_file({**cases.point_inputs(points, labels, mask, side), **answer}, f"{out}/point_{name}.safetensors")
         with torch.no_grad():
             p = spec.interactive(*feats, torch.tensor(points).reshape(1, -1, 2), torch.tensor(labels, dtype=torch.int64)[None],
                                  None if mask is None else torch.from_numpy(mask)[None, None])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds SAM 3 (micro, tiny, thin or full size) from transformers with deterministic weights, runs a text, a box and
-several point/box/mask prompts, and stores the inputs and outputs of every stage.
+"""Builds SAM 3 (micro, tiny, thin or full size) from transformers with deterministic weights, runs the prompts
+of cases.py, and stores the inputs and outputs of every stage.
 
   python make_tiny.py --size tiny --out OUT/tiny            # a few seconds of CPU, ~20 MB
   python make_tiny.py --size thin --out OUT/thin --lean     # 1008 px geometry at tiny widths
@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from transformers import Sam3VideoConfig, Sam3VideoModel, Sam3Model, Sam3TrackerConfig, Sam3TrackerModel
 from transformers.models.sam3.modeling_sam3 import box_cxcywh_to_xyxy, inverse_sigmoid
+import cases
 import keylists
 import sam3_keymap as km
 
@@ -386,13 +387,7 @@ def run_pvs(trk, feats, points, labels, multimask, mask_in=None):
     return rec.close()
 
 
-# word of the text prompt, name, boxes (cx, cy, w, h in 0..1) and their labels
-CASES = [("cat", "text", [], []),
-         ("visual", "box", [[0.45, 0.55, 0.4, 0.3]], [1]),
-         ("a yellow school bus", "text_2box", [[0.3, 0.4, 0.35, 0.5], [0.8, 0.75, 0.03, 0.02]], [1, 0])]
-
-
-def centre_scores(m, k, seed, cases):
+def centre_scores(m, k, seed):
     """A random model gives all queries nearly the same score, and that far from 0.5. Shift the query projection so
     that the scores of every case straddle 0.5: prompt_c . (bias + W mean_hs_c) = 0 for each case c, solved for the
     bias by least squares with a little ridge. The shift is rounded to 1/64, so it is the same on every machine."""
@@ -403,8 +398,8 @@ def centre_scores(m, k, seed, cases):
     s = det.dot_product_scoring
     w = s.query_proj.weight.detach().double()
     means, prompts = [], []
-    for word, _, boxes, labels in cases:
-        f, valid, _ = run_text(det, ids_for(word, k))
+    for word, boxes, labels in cases.concepts(k["image"] // k["patch"]).values():
+        f, valid, _ = run_text(det, cases.tokens(word, k))
         r = {n: torch.from_numpy(t) for n, t in run_pcs(det, v, f, valid, boxes, labels, k, True).items()}
         keep = r["prompt_valid"][0][:, None]
         pooled = (r["score/prompt_mlp"][0] * keep).sum(0) / keep.sum()
@@ -415,24 +410,13 @@ def centre_scores(m, k, seed, cases):
     base = means.mean(0)
     wanted = -(prompts * (means - base)).sum(1)
     gram = prompts @ prompts.t()
-    gram += 1e-3 * gram.diagonal().mean() * torch.eye(len(cases), dtype=torch.float64)
+    gram += 1e-3 * gram.diagonal().mean() * torch.eye(len(gram), dtype=torch.float64)
     shift = prompts.t() @ torch.linalg.solve(gram, wanted) - base
     with torch.no_grad():
         s.query_proj.bias.copy_((shift * 64).round() / 64)
 
 
-TOK = {"visual": [49406, 7195, 49407], "cat": [49406, 2368, 49407], "a yellow school bus": [49406, 320, 4481, 1228, 2840, 49407]}
-
-
-def ids_for(name, k):
-    t = list(TOK[name])
-    if k["vocab"] != 49408:
-        v = k["vocab"]
-        t = [v - 2] + [x % (v - 3) + 1 for x in t[1:-1]] + [v - 1]
-    return t + [0] * (k["t_ctx"] - len(t))
-
-
-def build(size="tiny", seed=0, vit_eps=1e-5, dtype="float32", cases=None, **over):
+def build(size="tiny", seed=0, vit_eps=1e-5, dtype="float32", **over):
     """dtype: the weights are rounded to it, so that a checkpoint stored in it holds exactly what is computed with."""
     k = dict(DIMS[size], **over)
     cfg, tcfg = make_config(k, vit_eps)
@@ -450,7 +434,7 @@ def build(size="tiny", seed=0, vit_eps=1e-5, dtype="float32", cases=None, **over
         if type(mod).__name__ == "CLIPTextEmbeddings":
             mod.position_ids.copy_(torch.arange(mod.position_ids.shape[-1]).expand((1, -1)))
     m.eval()
-    centre_scores(m, k, seed, cases or CASES)
+    centre_scores(m, k, seed)
     if dtype != "float32":
         with torch.no_grad():
             for p in m.state_dict().values():
@@ -510,24 +494,20 @@ def main():
     v, feats, d = run_vision(det, neck, trk, img, k, a.lean)
     d["image_u8"] = img
     save("io_vision", d)
-    for word, case, boxes, labels in CASES:
-        f, valid, dt = run_text(det, ids_for(word, k))
+    for case, (word, boxes, labels) in cases.concepts(k["image"] // k["patch"]).items():
+        if a.lean and case not in ("text", "box", "text_2box"):
+            continue
+        f, valid, dt = run_text(det, cases.tokens(word, k))
         save("io_text_" + case, dt)
         save("io_pcs_" + case, run_pcs(det, v, f, valid, boxes, labels, k, a.lean))
         if case == "text":
             save("io_pcs_text_nocls", run_pcs(det, v, f, valid, [], [], k, a.lean, with_cls=False))
-    n = k["image"]
-    g = 4 * n // k["patch"]
-    yy, xx = np.mgrid[0:g, 0:g] / g
-    mk = (8 * (0.15 - (xx - 0.5) ** 2 - (yy - 0.45) ** 2)).astype(np.float32)[None, None] * 4
-    for case, p, l, mm, mi in [
-            ("point", [[0.4 * n, 0.6 * n]], [1], True, None),
-            ("point_single", [[0.4 * n, 0.6 * n]], [1], False, None),
-            ("points", [[0.4 * n, 0.6 * n], [0.7 * n, 0.2 * n], [0.5 * n, 0.5 * n]], [1, 0, 1], False, None),
-            ("box", [[0.2 * n, 0.3 * n], [0.7 * n, 0.8 * n]], [2, 3], True, None),
-            ("box_point", [[0.2 * n, 0.3 * n], [0.7 * n, 0.8 * n], [0.4 * n, 0.5 * n]], [2, 3, 1], False, None),
-            ("mask", [[0.5 * n, 0.5 * n]], [1], False, mk)]:
-        save("io_pvs_" + case, run_pvs(trk, feats, p, l, mm, mi))
+    clicks = cases.points(k["image"])
+    clicks["point_single"] = clicks["point"]
+    for case, (p, l, masked) in clicks.items():
+        if p:
+            mask = cases.previous_mask(4 * k["image"] // k["patch"])[None, None] if masked else None
+            save("io_pvs_" + case, run_pvs(trk, feats, p, l, case in ("point", "box"), mask))
     json.dump(man, open(os.path.join(a.out, "manifest.json"), "w"), indent=1)
     print(f"done in {time.time()-t0:.1f}s")
 
