@@ -1,4 +1,5 @@
-// Every number of the architecture, read from a checkpoint's tensors and, where they do not say, its config.json.
+// Every number of the architecture, read from a checkpoint's tensors and, where they do not say, its
+// config.json.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,26 @@ namespace samlet::sam3 {
 
 /// The released model's value stands behind each.
 struct VisionDimensions {
-  std::int64_t image = 0;              ///< S, side of the picture, 1008
-  std::int64_t patch = 0;              ///< 14
-  std::int64_t pretrain_grid = 0;      ///< side of the stored position table, 24
-  std::int64_t window = 0;             ///< side of an attention window in patches, 24
-  std::int64_t width = 0;              ///< C, 1024
-  std::int64_t mlp = 0;                ///< 4736
-  std::int64_t depth = 0;              ///< 32
-  std::int64_t heads = 0;              ///< 16
+  std::int64_t image = 0;                   ///< S, side of the picture, 1008
+  std::int64_t patch = 0;                   ///< 14
+  std::int64_t pretrain_grid = 0;           ///< side of the stored position table, 24
+  std::int64_t window = 0;                  ///< side of an attention window in patches, 24
+  std::int64_t width = 0;                   ///< C, 1024
+  std::int64_t mlp = 0;                     ///< 4736
+  std::int64_t depth = 0;                   ///< 32
+  std::int64_t heads = 0;                   ///< 16
   std::vector<std::int64_t> global_blocks;  ///< 7, 15, 23, 31
 
   [[nodiscard]] std::int64_t grid() const noexcept { return image / patch; }  ///< g, 72
 };
 
+/// All 0 when the checkpoint has no text encoder of SAM 3's own: a student takes its place.
 struct TextDimensions {
-  std::int64_t width = 0;    ///< 1024
-  std::int64_t mlp = 0;      ///< 4096
-  std::int64_t layers = 0;   ///< 24
-  std::int64_t heads = 0;    ///< 16
-  std::int64_t context = 0;  ///< 32
+  std::int64_t width = 0;       ///< 1024
+  std::int64_t mlp = 0;         ///< 4096
+  std::int64_t layers = 0;      ///< 24
+  std::int64_t heads = 0;       ///< 16
+  std::int64_t context = 0;     ///< 32
   std::int64_t vocabulary = 0;  ///< 49408
 };
 
@@ -60,11 +62,11 @@ struct Dimensions {
   std::optional<PointDimensions> point;
 };
 
-/// Reads them. `config` is a transformers config.json or empty; without one, numbers that no tensor tells (attention
-/// heads; window and global blocks when the rotary tables are not in the file) are those of the released model, and
-/// are refused when they do not divide the widths.
-/// Errors: kModelDamaged (a tensor that a number is read from is missing, or numbers that contradict each other),
-/// kModelUnsupported (sides or widths the graphs cannot have).
+/// Reads them. `config` is a transformers config.json or empty; without one, numbers that no tensor tells
+/// (attention heads; window and global blocks when the rotary tables are not in the file) are those of the
+/// released model, and are refused when they do not divide the widths. Errors: kModelDamaged (a tensor that a
+/// number is read from is missing, or numbers that contradict each other), kModelUnsupported (sides or widths
+/// the graphs cannot have).
 [[nodiscard]] Dimensions read_dimensions(const Weights& weights, const std::filesystem::path& config);
 
 }  // namespace samlet::sam3

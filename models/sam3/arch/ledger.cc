@@ -161,14 +161,19 @@ LazyTensor Ledger::take(const std::string& name, const Recipe& recipe, const Sha
   return zeros(shape);
 }
 
-void Ledger::allow_unused(std::string pattern, std::string reason) {
-  groups_.push_back({std::move(pattern), std::move(reason)});
+void Ledger::allow_unused(const std::string& pattern, std::string reason) {
+  allow_unused(pattern, std::move(reason),
+               [pattern](std::string_view name) { return match_name(pattern, name).has_value(); });
 }
 
-const Ledger::Group* Ledger::group_of(const std::string& stored) const {
-  const auto it = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
-    return match_name(group.pattern, stored).has_value();
-  });
+void Ledger::allow_unused(std::string label, std::string reason,
+                          std::function<bool(std::string_view)> holds) {
+  groups_.push_back({std::move(label), std::move(reason), std::move(holds)});
+}
+
+const Ledger::Group* Ledger::group_of(std::string_view stored) const {
+  const auto it =
+      std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) { return group.holds(stored); });
   return it == groups_.end() ? nullptr : &*it;
 }
 
@@ -182,7 +187,7 @@ std::vector<std::string> Ledger::unused() const {
   for (const Group& group : groups_) {
     const auto it = counts.find(&group);
     if (it != counts.end())
-      lines.push_back(fmt::format("{}: {} ({})", group.pattern, group.reason, it->second));
+      lines.push_back(fmt::format("{}: {} ({})", group.label, group.reason, it->second));
   }
   return lines;
 }

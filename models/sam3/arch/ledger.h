@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,23 +31,25 @@ class Ledger {
   /// The shape of what the recipe makes; nothing when a part is missing or does not suit it.
   [[nodiscard]] std::optional<Shape> shape_of(const Recipe& recipe) const;
 
-  /// Tensors whose stored names fit the pattern need not be used. The first pattern that fits gives the
-  /// reason.
-  void allow_unused(std::string pattern, std::string reason);
+  /// Tensors whose stored names fit the pattern need not be used. The first group that fits gives the reason.
+  void allow_unused(const std::string& pattern, std::string reason);
+  /// The same for names that no pattern tells; `label` stands for them.
+  void allow_unused(std::string label, std::string reason, std::function<bool(std::string_view)> holds);
   /// As Weights::unused and Weights::require_all_accounted.
   [[nodiscard]] std::vector<std::string> unused() const;
   void require_all_accounted() const;
 
  private:
   struct Group {
-    std::string pattern;
+    std::string label;
     std::string reason;
+    std::function<bool(std::string_view)> holds;
   };
 
   [[nodiscard]] std::vector<const checkpoint::TensorInfo*> parts_of(const Recipe& recipe) const;
   [[nodiscard]] std::string fault_in(const Recipe& recipe, const Shape& wanted) const;
   [[nodiscard]] LazyTensor make(const Recipe& recipe, const Shape& shape) const;
-  [[nodiscard]] const Group* group_of(const std::string& stored) const;
+  [[nodiscard]] const Group* group_of(std::string_view stored) const;
 
   checkpoint::Checkpoint checkpoint_;
   std::vector<Group> groups_;

@@ -1,27 +1,15 @@
 #include "models/sam3/arch/names_transformers.h"
 
 #include <array>
-#include <charconv>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "models/sam3/arch/name_pattern.h"
+#include "models/sam3/arch/name_rules.h"
 
 namespace samlet::sam3 {
 namespace {
 
 using Op = Recipe::Op;
 
-/// Below the prefixes of its group. '@' in `theirs` stands for q, k and v, one under the other; '|' divides
-/// names of which any will do.
-struct Rule {
-  std::string_view meta;
-  std::string_view theirs;
-  Op op = Op::kCopy;
-};
-
-constexpr auto kTrunk = std::to_array<Rule>({
+constexpr auto kTrunk = std::to_array<NameRule>({
     {"pos_embed", "embeddings.position_embeddings"},
     {"patch_embed.proj.weight", "embeddings.patch_embeddings.projection.weight"},
     {"ln_pre.*", "layer_norm.*"},
@@ -30,27 +18,27 @@ constexpr auto kTrunk = std::to_array<Rule>({
     {"blocks.#.attn.proj.*", "layers.#.attention.o_proj.*"},
     {"blocks.#.mlp.fc#.*", "layers.#.mlp.fc#.*"},
 });
-constexpr auto kNeck = std::to_array<Rule>({
+constexpr auto kNeck = std::to_array<NameRule>({
     {"#.dconv_2x2_0.*", "#.scale_layers.0.*"},
     {"#.dconv_2x2_1.*", "#.scale_layers.2.*"},
     {"#.dconv_2x2.*", "#.scale_layers.0.*"},
     {"#.conv_1x1.*", "#.proj1.*"},
     {"#.conv_3x3.*", "#.proj2.*"},
 });
-constexpr auto kText = std::to_array<Rule>({
+constexpr auto kText = std::to_array<NameRule>({
     {"encoder.token_embedding.weight", "text_encoder.text_model.embeddings.token_embedding.weight"},
     {"encoder.positional_embedding", "text_encoder.text_model.embeddings.position_embedding.weight"},
     {"encoder.ln_final.*", "text_encoder.text_model.final_layer_norm.*"},
     {"resizer.*", "text_projection.*"},
 });
-constexpr auto kTextBlock = std::to_array<Rule>({
+constexpr auto kTextBlock = std::to_array<NameRule>({
     {"#.attn.in_proj_*", "#.self_attn.@_proj.*", Op::kStack},
     {"#.attn.out_proj.*", "#.self_attn.out_proj.*"},
     {"#.ln_#.*", "#.layer_norm#.*"},
     {"#.mlp.c_fc.*", "#.mlp.fc1.*"},
     {"#.mlp.c_proj.*", "#.mlp.fc2.*"},
 });
-constexpr auto kGeometry = std::to_array<Rule>({
+constexpr auto kGeometry = std::to_array<NameRule>({
     {"label_embed.weight", "label_embed.weight"},
     {"cls_embed.weight", "cls_embed.weight"},
     {"boxes_*", "boxes_*"},
@@ -60,7 +48,7 @@ constexpr auto kGeometry = std::to_array<Rule>({
     {"encode_norm.*", "output_layer_norm.*"},
 });
 /// A layer of the geometry encoder and of the fusion encoder.
-constexpr auto kEncoderLayer = std::to_array<Rule>({
+constexpr auto kEncoderLayer = std::to_array<NameRule>({
     {"#.self_attn.in_proj_*", "#.self_attn.@_proj.*", Op::kStack},
     {"#.self_attn.out_proj.*", "#.self_attn.o_proj.*"},
     {"#.cross_attn_image.in_proj_*", "#.cross_attn.@_proj.*", Op::kStack},
@@ -68,7 +56,7 @@ constexpr auto kEncoderLayer = std::to_array<Rule>({
     {"#.linear#.*", "#.mlp.fc#.*"},
     {"#.norm#.*", "#.layer_norm#.*"},
 });
-constexpr auto kDecoderLayer = std::to_array<Rule>({
+constexpr auto kDecoderLayer = std::to_array<NameRule>({
     {"#.self_attn.in_proj_*", "#.self_attn.@_proj.*", Op::kStack},
     {"#.self_attn.out_proj.*", "#.self_attn.o_proj.*"},
     {"#.ca_text.in_proj_*", "#.text_cross_attn.@_proj.*", Op::kStack},
@@ -83,7 +71,7 @@ constexpr auto kDecoderLayer = std::to_array<Rule>({
     {"#.linear#.*", "#.mlp.fc#.*"},
 });
 /// The layers of small perceptrons are counted from 0 here and from 1 there.
-constexpr auto kDecoder = std::to_array<Rule>({
+constexpr auto kDecoder = std::to_array<NameRule>({
     {"query_embed.weight", "query_embed.weight"},
     {"reference_points.weight", "reference_points.weight"},
     {"presence_token.weight", "presence_token.weight"},
@@ -102,7 +90,7 @@ constexpr auto kDecoder = std::to_array<Rule>({
     {"boxRPB_embed_y.layers.0.*", "box_rpb_embed_y.layer1.*"},
     {"boxRPB_embed_y.layers.1.*", "box_rpb_embed_y.layer2.*"},
 });
-constexpr auto kSegmentation = std::to_array<Rule>({
+constexpr auto kSegmentation = std::to_array<NameRule>({
     {"pixel_decoder.*", "pixel_decoder.*"},
     {"mask_predictor.mask_embed.layers.#.*", "mask_embedder.layers.#.*"},
     {"cross_attend_prompt.in_proj_*", "prompt_cross_attn.@_proj.*", Op::kStack},
@@ -111,17 +99,17 @@ constexpr auto kSegmentation = std::to_array<Rule>({
     {"semantic_seg_head.*", "semantic_projection.*"},
     {"instance_seg_head.*", "instance_projection.*"},
 });
-constexpr auto kScoring = std::to_array<Rule>({
+constexpr auto kScoring = std::to_array<NameRule>({
     {"prompt_mlp.layers.0.*", "text_mlp.layer1.*"},
     {"prompt_mlp.layers.1.*", "text_mlp.layer2.*"},
     {"prompt_mlp.out_norm.*", "text_mlp_out_norm.*"},
     {"prompt_proj.*", "text_proj.*"},
     {"hs_proj.*", "query_proj.*"},
 });
-constexpr auto kTracker = std::to_array<Rule>({
+constexpr auto kTracker = std::to_array<NameRule>({
     {"no_mem_embed", "no_memory_embedding"},
 });
-constexpr auto kPrompt = std::to_array<Rule>({
+constexpr auto kPrompt = std::to_array<NameRule>({
     {"pe_layer.positional_encoding_gaussian_matrix",
      "shared_image_embedding.positional_embedding|prompt_encoder.shared_embedding.positional_embedding",
      Op::kEither},
@@ -134,7 +122,7 @@ constexpr auto kPrompt = std::to_array<Rule>({
     {"mask_downscaling.4.*", "prompt_encoder.mask_embed.layer_norm2.*"},
     {"mask_downscaling.6.*", "prompt_encoder.mask_embed.conv3.*"},
 });
-constexpr auto kMask = std::to_array<Rule>({
+constexpr auto kMask = std::to_array<NameRule>({
     {"iou_token.weight", "iou_token.weight"},
     {"mask_tokens.weight", "mask_tokens.weight"},
     {"obj_score_token.weight", "obj_score_token.weight"},
@@ -167,13 +155,7 @@ constexpr auto kMask = std::to_array<Rule>({
     {"transformer.norm_final_attn.*", "transformer.layer_norm_final_attn.*"},
 });
 
-struct Group {
-  std::string_view meta;
-  std::string_view theirs;
-  std::span<const Rule> rules;
-};
-
-constexpr auto kGroups = std::to_array<Group>({
+constexpr auto kGroups = std::to_array<NameGroup>({
     {"detector.backbone.vision_backbone.trunk.", "detector_model.vision_encoder.backbone.", kTrunk},
     {"detector.backbone.vision_backbone.convs.", "detector_model.vision_encoder.neck.fpn_layers.", kNeck},
     {"detector.backbone.vision_backbone.sam2_convs.", "tracker_neck.fpn_layers.", kNeck},
@@ -192,57 +174,10 @@ constexpr auto kGroups = std::to_array<Group>({
     {"tracker.", "tracker_model.", kTracker},
 });
 
-std::string with_letter(const std::string& name, char letter) {
-  std::string result = name;
-  result[result.find('@')] = letter;
-  return result;
-}
-
-std::vector<std::string> alternatives(std::string_view prefix, std::string_view names) {
-  std::vector<std::string> result;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find('|'));
-    result.push_back(std::string(prefix) + std::string(name));
-    names.remove_prefix(name.size() == names.size() ? name.size() : name.size() + 1);
-  }
-  return result;
-}
-
-Recipe apply(const Group& group, const Rule& rule, const std::vector<std::string_view>& parts) {
-  Recipe recipe{.op = rule.op, .stored = {}};
-  switch (rule.op) {
-    case Op::kEither:
-      recipe.stored = alternatives(group.theirs, rule.theirs);
-      break;
-    case Op::kRow:
-      recipe.stored = alternatives(group.theirs, rule.theirs);
-      // A number too large to be one is a row that no tensor has.
-      if (std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), recipe.row).ec != std::errc{}) {
-        recipe.row = -1;
-      }
-      break;
-    case Op::kStack: {
-      const std::string name = std::string(group.theirs) + fill_name(rule.theirs, parts);
-      for (const char letter : {'q', 'k', 'v'}) recipe.stored.push_back(with_letter(name, letter));
-      break;
-    }
-    default:
-      recipe.stored = {std::string(group.theirs) + fill_name(rule.theirs, parts)};
-  }
-  return recipe;
-}
-
 }  // namespace
 
 Recipe transformers_recipe(std::string_view meta_name) {
-  for (const Group& group : kGroups) {
-    if (!meta_name.starts_with(group.meta)) continue;
-    for (const Rule& rule : group.rules) {
-      const auto parts = match_name(rule.meta, meta_name.substr(group.meta.size()));
-      if (parts) return apply(group, rule, *parts);
-    }
-  }
-  return {};
+  return apply_rules(kGroups, meta_name);
 }
 
 }  // namespace samlet::sam3
