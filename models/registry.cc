@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::unique_ptr<ConceptSegmenter> open_sam3(const fs::path& folder, const ModelOptions& options) {
-  return sam3::make_segmenter(sam3::open_folder(folder), options);
+  return sam3::make_segmenter(sam3::open_folder(folder, options.text_encoder), options);
 }
 
 constexpr std::array kFamilies{

@@ -120,6 +120,9 @@ void define_outputs(CLI::App& command, RunArguments& run) {
 }
 
 void define_runtime(CLI::App& command, RunArguments& run) {
+  command.add_option("--text-encoder", run.text_encoder, "full, s0, ... as the model has it, or a path")
+      ->check(not_empty())
+      ->type_name("NAME|PATH");
   command.add_option("--device", run.device, "auto, cpu, cuda, coreml, tensorrt, openvino or webgpu")
       ->check(not_empty())
       ->capture_default_str()

@@ -24,6 +24,7 @@ struct RunArguments {
   bool json = false;
   std::string out;  ///< Empty = default names (none when `json`).
   bool overwrite = false;
+  std::string text_encoder;  ///< Empty = the folder's first; a name or a path.
   std::string device = "auto";
   int threads = 0;
   std::uint64_t max_pixels = 256'000'000;

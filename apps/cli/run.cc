@@ -38,8 +38,8 @@ fs::path resolve_model(const std::string& model) {
 
 ModelOptions model_options(const RunArguments& arguments, Terminal& terminal) {
   RuntimeSearch search = runtime_search(arguments.runtime_library);
-  return {arguments.device, arguments.threads, std::move(search.library), std::move(search.search),
-          terminal.log_sink()};
+  return {arguments.device,         arguments.threads,   std::move(search.library),
+          std::move(search.search), terminal.log_sink(), arguments.text_encoder};
 }
 
 /// True for what is wrong with one picture and says nothing of the next.

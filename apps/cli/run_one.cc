@@ -1,13 +1,13 @@
 #include "apps/cli/run_one.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "apps/cli/result_json.h"
+#include "libs/base/clock.h"
 #include "libs/base/file.h"
 #include "libs/base/utf8.h"
 #include "libs/engine/overlay.h"
@@ -15,12 +15,6 @@
 
 namespace samlet::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// What a person reads as the prompt: "visual", the word the model is asked for boxes alone, says nothing to
 /// them.
@@ -30,11 +24,7 @@ std::string shown_words(const ConceptPrompt& prompt) {
 
 /// The same, short enough for a column.
 std::string short_words(const ConceptPrompt& prompt) {
-  constexpr std::size_t kShown = 40;
-  std::string words = shown_words(prompt);
-  const std::u32string characters = decode_utf8(words).value_or(std::u32string());
-  if (characters.size() <= kShown) return words;
-  return encode_utf8(characters.substr(0, kShown)) + "...";
+  return prompt.text ? first_characters(*prompt.text, 40) : shown_words(prompt);
 }
 
 void draw_instances(Image& image, const Result& result, std::span<const ConceptPrompt> prompts) {
@@ -117,7 +107,7 @@ class Runner {
   Image read() {
     cancel_.check();
     terminal_.step(fmt::format("{}: reading ...", path_to_utf8(planned_.picture)));
-    const auto start = Clock::now();
+    const auto start = now();
     DecodeOptions options;
     options.max_pixels = arguments_.max_pixels;
     options.cancel = cancel_;
@@ -134,7 +124,7 @@ class Runner {
                      AtomicFile* file) {
     if (file == nullptr && !planned_.overlay_to_output) return;
     terminal_.step(fmt::format("{}: writing ...", path_to_utf8(planned_.picture)));
-    const auto start = Clock::now();
+    const auto start = now();
     draw_instances(picture, result, prompts);
     cancel_.check();
     const auto bytes = encode_image(picture, planned_.format);

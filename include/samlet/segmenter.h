@@ -37,16 +37,19 @@ struct ModelOptions {
   /// the environment; an application passes what it read there.
   std::vector<std::filesystem::path> runtime_search;
   LogSink log;
+  /// The text encoder: empty = the folder's first; a name that the folder has ("full", "litetext-s0", also
+  /// "s0"); or a path (with a '/', or ending in .onnx) of a language graph or of another folder that has one.
+  std::string text_encoder = {};
 };
 
 /// What a folder is and can do, read from its files without loading a graph.
 struct ModelInfo {
   std::string name;                      ///< The folder's name.
   std::string family;                    ///< "sam3"
-  std::string layout;                    ///< "sam3-onnx v0.3.0"
+  std::string layout;                    ///< "sam3-onnx v0.3.0", "samlet v1"
   std::optional<std::string> sha256;     ///< Of the source checkpoint, where the folder states it.
-  std::string precision;                 ///< "fp32"
-  std::string text_encoder;              ///< "full"
+  std::string precision;                 ///< "fp32", "fp16"
+  std::string text_encoder;              ///< "full", "litetext-s0", ...
   int image_side = 0;                    ///< S: pictures are resized to S x S.
   std::size_t context = 0;               ///< Tokens a phrase may have, start and end token included.
   std::optional<std::size_t> max_boxes;  ///< Exemplar boxes a prompt may have; none = any number.
@@ -107,8 +110,8 @@ class ConceptSegmenter {
 };
 
 /// Opens a model folder: recognises its layout, reads what its graphs declare, and checks that they belong
-/// together. No graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported, kUsage (unknown
-/// device name). Thread-safe.
+/// together. No graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported (also for a text
+/// encoder that is not there), kUsage (unknown device name). Thread-safe.
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
                                                          const ModelOptions& options);
 

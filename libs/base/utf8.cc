@@ -1,5 +1,6 @@
 #include "libs/base/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -114,6 +115,13 @@ std::string printable(std::string_view bytes) {
     i += d.length;
   }
   return out;
+}
+
+std::string first_characters(std::string_view bytes, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t count = 0; count < most && end < bytes.size(); ++count)
+    end += std::max<std::size_t>(1, decode_at(bytes, end).length);
+  return printable(bytes.substr(0, end)) + (end < bytes.size() ? "..." : "");
 }
 
 }  // namespace samlet

@@ -21,4 +21,7 @@ namespace samlet {
 /// characters (C0, DEL, C1) become "\xNN" escapes.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
+/// The first `most` code points of a text, printable, with "..." after them when there are more. Thread-safe.
+[[nodiscard]] std::string first_characters(std::string_view bytes, std::size_t most);
+
 }  // namespace samlet

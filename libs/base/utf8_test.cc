@@ -28,5 +28,13 @@ TEST(Utf8, PrintableHidesControlCharactersAndBadBytes) {
   EXPECT_EQ(printable("a\x1b[31m\n\xC2\x9B\xFF\xC3\xA9"), "a\\x1b[31m\\x0a\\x9b\xEF\xBF\xBD\xC3\xA9");
 }
 
+TEST(Utf8, TheFirstCharactersAreWhole) {
+  EXPECT_EQ(first_characters("dog", 3), "dog");
+  EXPECT_EQ(first_characters("\xC3\xA9\xF0\x9F\x90\x95z", 2), "\xC3\xA9\xF0\x9F\x90\x95...");
+  EXPECT_EQ(first_characters("a\n\xFF\xFFz", 3), "a\\x0a\xEF\xBF\xBD...");
+  EXPECT_EQ(first_characters("", 0), "");
+  EXPECT_EQ(first_characters("x", 0), "...");
+}
+
 }  // namespace
 }  // namespace samlet

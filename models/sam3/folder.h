@@ -2,7 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "models/sam3/manifest.h"
 #include "samlet/segmenter.h"
 
 namespace samlet::sam3 {
@@ -10,6 +14,14 @@ namespace samlet::sam3 {
 /// The layouts whose graphs samlet tells apart.
 enum class Layout {
   kSam3OnnxV030,  ///< sam3-onnx v0.3.0: three graphs, threshold baked in, mask probabilities.
+  kSamletV1,      ///< samlet's own export, contract version 1.
+};
+
+/// A graph that turns phrases into features.
+struct TextEncoder {
+  std::string name;             ///< "full", "litetext-s0", or the file's stem where it says nothing
+  std::filesystem::path graph;  ///< Its file, which may lie in another folder.
+  std::size_t context = 0;      ///< Tokens a phrase may have.
 };
 
 /// A folder that was recognised and whose graphs fit together.
@@ -17,14 +29,18 @@ struct Folder {
   Layout layout = Layout::kSam3OnnxV030;
   std::filesystem::path path;
   ModelInfo info;
+  TextEncoder text_encoder;          ///< The one in use.
+  std::optional<Manifest> manifest;  ///< Of layouts that have one.
+  std::size_t prompts_per_call = 1;  ///< The most that one run of the decoder is given.
 };
 
 /// True when the folder looks like SAM 3 at all (one of its graphs or a manifest is there), for the registry.
 [[nodiscard]] bool recognises(const std::filesystem::path& folder);
 
-/// Reads the declarations of the graphs, never their weights. Errors: kModelMissing (a graph or its .data is
-/// not there), kModelDamaged (cut or swapped files, graphs that do not belong together), kModelUnsupported (a
-/// layout we do not run). Thread-safe.
-[[nodiscard]] Folder open_folder(const std::filesystem::path& folder);
+/// Reads the declarations of the graphs and the sizes of the files, never the weights. `text_encoder` is that
+/// of ModelOptions. Errors: kModelMissing (a graph or its .data is not there), kModelDamaged (cut or swapped
+/// files, graphs that do not belong together), kModelUnsupported (a layout we do not run, no such text
+/// encoder). Thread-safe.
+[[nodiscard]] Folder open_folder(const std::filesystem::path& folder, const std::string& text_encoder = {});
 
 }  // namespace samlet::sam3

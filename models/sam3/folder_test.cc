@@ -82,7 +82,7 @@ TEST_F(FolderTest, SwappedGraphsAreNamedWithWhatTheyTake) {
 }
 
 TEST_F(FolderTest, AFolderOfANewerExportSaysSo) {
-  std::ofstream(folder_ / kManifestFile) << "{}";
+  std::ofstream(folder_ / kManifestFile) << R"({"format": 2})";
   EXPECT_TRUE(mentions(refusal(ErrorCode::kModelUnsupported), "newer samlet"));
 }
 

@@ -2,6 +2,7 @@
 // meaning.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,14 +31,27 @@ struct NormalizedBox {
   bool positive = true;
 };
 
+/// One prompt for the decoder.
+struct DecoderPrompt {
+  std::vector<std::int64_t> tokens;  ///< As many as the folder's text encoder takes.
+  std::vector<NormalizedBox> boxes;
+};
+
 /// What the decoder says of one prompt. Rows keep query order.
 struct Decoded {
-  std::vector<float> boxes;        // [n, 4] x1, y1, x2, y2 in 0..1, unclamped
-  std::vector<float> scores;       // [n]
-  std::vector<float> mask_logits;  // [n, mask_rows, mask_columns]
+  std::vector<float> boxes;            // [n, 4] x1, y1, x2, y2 in 0..1, unclamped
+  std::vector<float> scores;           // [n]
+  std::span<const float> mask_logits;  // [n, mask_rows, mask_columns]
+  std::shared_ptr<const void> owner;   // of the memory that mask_logits shows: hundreds of megabytes at worst
   int mask_rows = 0;
   int mask_columns = 0;
   std::optional<float> presence;  // probability; none where the graph does not give it
+};
+
+/// Phrases that went through the language encoder, in a form that only their Graphs can read.
+struct Phrases {
+  std::vector<Features> features;
+  std::size_t count = 0;
 };
 
 /// The graphs of one folder. Sessions open on first use. Thread-safe.
@@ -45,17 +59,28 @@ class Graphs {
  public:
   virtual ~Graphs() = default;
 
+  /// The most prompts that may be encoded and decoded together.
+  [[nodiscard]] virtual std::size_t prompts_per_call() const = 0;
   /// `planes` is u8 [3, S, S].
   [[nodiscard]] virtual Features encode_image(const Tensor& planes, const CancelToken& cancel) = 0;
-  /// `ids` has the folder's context length.
-  [[nodiscard]] virtual Features encode_text(std::span<const std::int64_t> ids,
-                                             const CancelToken& cancel) = 0;
-  /// Gives at least every instance with a score above `threshold`; it may give more.
-  [[nodiscard]] virtual Decoded decode(const Features& image, const Features& text,
-                                       std::span<const NormalizedBox> boxes, double threshold,
-                                       const CancelToken& cancel) = 0;
+  /// 1 to prompts_per_call() prompts.
+  [[nodiscard]] virtual Phrases encode_text(std::span<const DecoderPrompt> prompts,
+                                            const CancelToken& cancel) = 0;
+  /// One row a prompt; `phrases` is of the same prompts. Gives at least every instance with a score above
+  /// `threshold`; it may give more. Of those with a score above it the masks are finite. Errors: kInternal
+  /// when they are not.
+  [[nodiscard]] virtual std::vector<Decoded> decode(const Features& image, const Phrases& phrases,
+                                                    std::span<const DecoderPrompt> prompts, double threshold,
+                                                    const CancelToken& cancel) = 0;
   /// The device the sessions run on. Resolves it if needed.
   [[nodiscard]] virtual ort::Device device() = 0;
 };
+
+/// The features as inputs of the decoder. They must outlive what is given.
+[[nodiscard]] std::vector<ort::Feed> feeds_of(const Features& features);
+
+/// A NaN or an infinity means that a stage broke down (fp16 overflow, a faulty provider); its results must
+/// not pass as "nothing found". Errors: kInternal naming `what`.
+void require_finite(std::span<const float> values, std::string_view what);
 
 }  // namespace samlet::sam3

@@ -1,29 +1,24 @@
 #include "models/sam3/pipeline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "libs/base/clock.h"
 #include "libs/base/utf8.h"
 #include "libs/image/resize.h"
 #include "libs/mask/upsample.h"
 #include "libs/text/tokenizer.h"
 #include "models/sam3/contract.h"
 #include "models/sam3/graphs_v030.h"
+#include "models/sam3/graphs_v1.h"
 #include "samlet/error.h"
 
 namespace samlet::sam3 {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 class Sam3EncodedImage final : public EncodedImage {
  public:
@@ -35,19 +30,6 @@ class Sam3EncodedImage final : public EncodedImage {
   Features features_;
 };
 
-/// A NaN or an infinity means that a stage broke down (fp16 overflow, a faulty provider); its results must
-/// not pass as "nothing found".
-void require_finite(std::span<const float> values, std::string_view what) {
-  const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
-  if (!finite) {
-    throw Error(
-        ErrorCode::kInternal,
-        fmt::format(
-            "the decoder gave {} that are not finite numbers; try --device cpu, and report this if it stays",
-            what));
-  }
-}
-
 /// The sizes the pipeline indexes by, checked once: a graph may declare anything.
 void require_consistent(const Decoded& decoded) {
   const std::size_t n = decoded.scores.size();
@@ -56,12 +38,13 @@ void require_consistent(const Decoded& decoded) {
   if (decoded.boxes.size() != n * 4 || decoded.mask_logits.size() != n * cells || (n > 0 && cells == 0)) {
     throw Error(
         ErrorCode::kModelDamaged,
-        fmt::format("the decoder gave {} scores, {} box numbers and {} mask cells, which do not fit together",
-                    n, decoded.boxes.size(), decoded.mask_logits.size()));
+        fmt::format(
+            "the decoder gave {} scores, {} box numbers and {} mask cells, which do not fit together; "
+            "download or export the model again",
+            n, decoded.boxes.size(), decoded.mask_logits.size()));
   }
   require_finite(decoded.scores, "scores");
   require_finite(decoded.boxes, "boxes");
-  require_finite(decoded.mask_logits, "masks");
   const bool probabilities =
       std::all_of(decoded.scores.begin(), decoded.scores.end(), [](float s) { return s >= 0 && s <= 1; });
   bool boxes_have_corners = true;
@@ -75,13 +58,6 @@ void require_consistent(const Decoded& decoded) {
         fmt::format("the decoder gave {}; download or export the model again",
                     probabilities ? "boxes whose corners are reversed" : "scores that are no probabilities"));
   }
-}
-
-/// The first characters of a phrase, for a message.
-std::string beginning_of(const std::string& phrase) {
-  constexpr std::size_t kShown = 60;
-  const std::u32string characters = decode_utf8(phrase).value_or(std::u32string());
-  return printable(encode_utf8(characters.substr(0, kShown)));
 }
 
 NormalizedBox normalize(const ExemplarBox& exemplar, int width, int height) {
@@ -142,7 +118,7 @@ class Sam3Segmenter final : public ConceptSegmenter {
 
   std::unique_ptr<EncodedImage> encode(const Image& image, const CancelToken& cancel) override {
     cancel.check();
-    const auto start = Clock::now();
+    const auto start = now();
     const int side = info_.image_side;
     const Tensor planes =
         Tensor::from<std::uint8_t>({3, side, side}, to_planes(resize_bilinear(image, side, side)));
@@ -160,39 +136,47 @@ class Sam3Segmenter final : public ConceptSegmenter {
     Result result;
     result.timings.encode = image.encode_ms();
     const auto checked = check_prompts(prompts, image.width(), image.height(), result.warnings);
-    for (std::size_t i = 0; i < checked.size(); ++i) {
+    const std::size_t together = std::max<std::size_t>(1, graphs_->prompts_per_call());
+    for (std::size_t first = 0; first < checked.size(); first += together) {
       options.cancel.check();
-      segment_prompt(*encoded, checked[i], i, options, result);
+      const std::size_t count = std::min(together, checked.size() - first);
+      segment_together(*encoded, std::span(checked).subspan(first, count), first, options, result);
     }
     return result;
   }
 
  private:
-  void segment_prompt(const Sam3EncodedImage& image, const ConceptPrompt& prompt, std::size_t index,
-                      const ConceptOptions& options, Result& result) {
-    auto start = Clock::now();
-    const Features text =
-        encode_text(prompt.text.value_or(std::string(kVisualPhrase)), options.cancel, result.warnings);
+  /// Prompts of one run of the decoder; `first` is the number of the first of them.
+  void segment_together(const Sam3EncodedImage& image, std::span<const ConceptPrompt> prompts,
+                        std::size_t first, const ConceptOptions& options, Result& result) {
+    auto start = now();
+    std::vector<DecoderPrompt> asked;
+    for (const ConceptPrompt& prompt : prompts) {
+      DecoderPrompt& row = asked.emplace_back();
+      row.tokens = tokens_of(prompt.text.value_or(std::string(kVisualPhrase)), result.warnings);
+      for (const ExemplarBox& box : prompt.boxes)
+        row.boxes.push_back(normalize(box, image.width(), image.height()));
+    }
+    const Phrases phrases = graphs_->encode_text(asked, options.cancel);
     result.timings.language += milliseconds_since(start);
 
-    start = Clock::now();
-    std::vector<NormalizedBox> boxes;
-    for (const ExemplarBox& box : prompt.boxes)
-      boxes.push_back(normalize(box, image.width(), image.height()));
-    const Decoded decoded = graphs_->decode(image.features(), text, boxes, options.threshold, options.cancel);
-    require_consistent(decoded);
-    append_instances(decoded, image, index, options, result.instances);
+    start = now();
+    const std::vector<Decoded> decoded =
+        graphs_->decode(image.features(), phrases, asked, options.threshold, options.cancel);
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      require_consistent(decoded[i]);
+      append_instances(decoded[i], image, first + i, options, result.instances);
+    }
     result.timings.decode_masks += milliseconds_since(start);
   }
 
-  Features encode_text(const std::string& phrase, const CancelToken& cancel,
-                       std::vector<std::string>& warnings) {
-    const text::Tokens tokens = text::tokenize(phrase, info_.context);
+  std::vector<std::int64_t> tokens_of(const std::string& phrase, std::vector<std::string>& warnings) const {
+    text::Tokens tokens = text::tokenize(phrase, info_.context);
     if (tokens.truncated) {
       warnings.push_back(fmt::format("the text prompt is longer than {} tokens and was cut: '{}'",
-                                     info_.context - 2, beginning_of(phrase)));
+                                     info_.context - 2, first_characters(phrase, 60)));
     }
-    return graphs_->encode_text(tokens.ids, cancel);
+    return std::move(tokens.ids);
   }
 
   static void append_instances(const Decoded& decoded, const EncodedImage& image, std::size_t prompt_index,
@@ -206,8 +190,8 @@ class Sam3Segmenter final : public ConceptSegmenter {
       instance.score = double{decoded.scores[row]};
       if (decoded.presence) instance.presence = double{*decoded.presence};
       instance.box = picture_box(std::span(decoded.boxes).subspan(row * 4, 4), image.width(), image.height());
-      instance.mask = upsample_logits(std::span(decoded.mask_logits).subspan(row * cells, cells),
-                                      decoded.mask_rows, decoded.mask_columns, image.width(), image.height());
+      instance.mask = upsample_logits(decoded.mask_logits.subspan(row * cells, cells), decoded.mask_rows,
+                                      decoded.mask_columns, image.width(), image.height());
       instances.push_back(std::move(instance));
     }
   }
@@ -226,6 +210,8 @@ std::unique_ptr<ConceptSegmenter> make_segmenter(const Folder& folder, const Mod
   switch (folder.layout) {
     case Layout::kSam3OnnxV030:
       return make_segmenter(folder.info, make_graphs_v030(folder, options));
+    case Layout::kSamletV1:
+      return make_segmenter(folder.info, make_graphs_v1(folder, options));
   }
   throw Error(ErrorCode::kInternal, "a folder layout without graphs; please report this");
 }

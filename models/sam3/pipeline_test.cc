@@ -18,6 +18,8 @@ constexpr int kSide = 14;
 /// What the graphs were asked, and what they are to answer.
 struct Script {
   int images = 0;
+  std::size_t together = 1;
+  std::vector<std::size_t> calls;  // prompts of each
   std::vector<std::vector<std::int64_t>> phrases;
   std::vector<std::vector<NormalizedBox>> boxes;
   std::function<Decoded()> answer = [] { return Decoded{}; };
@@ -31,14 +33,22 @@ class FakeGraphs final : public Graphs {
     ++script_.images;
     return {};
   }
-  Features encode_text(std::span<const std::int64_t> ids, const CancelToken& /*cancel*/) override {
-    script_.phrases.emplace_back(ids.begin(), ids.end());
-    return {};
+  std::size_t prompts_per_call() const override { return script_.together; }
+  Phrases encode_text(std::span<const DecoderPrompt> prompts, const CancelToken& /*cancel*/) override {
+    for (const DecoderPrompt& prompt : prompts) script_.phrases.push_back(prompt.tokens);
+    return {{}, prompts.size()};
   }
-  Decoded decode(const Features& /*image*/, const Features& /*text*/, std::span<const NormalizedBox> boxes,
-                 double /*threshold*/, const CancelToken& /*cancel*/) override {
-    script_.boxes.emplace_back(boxes.begin(), boxes.end());
-    return script_.answer();
+  std::vector<Decoded> decode(const Features& /*image*/, const Phrases& phrases,
+                              std::span<const DecoderPrompt> prompts, double /*threshold*/,
+                              const CancelToken& /*cancel*/) override {
+    EXPECT_EQ(phrases.count, prompts.size());
+    script_.calls.push_back(prompts.size());
+    std::vector<Decoded> decoded;
+    for (const DecoderPrompt& prompt : prompts) {
+      script_.boxes.push_back(prompt.boxes);
+      decoded.push_back(script_.answer());
+    }
+    return decoded;
   }
   ort::Device device() override { return ort::Device::kCpu; }
 
@@ -51,10 +61,13 @@ Decoded rows(std::vector<float> scores) {
   Decoded decoded;
   decoded.mask_rows = 2;
   decoded.mask_columns = 2;
+  auto logits = std::make_shared<std::vector<float>>();
   for (std::size_t i = 0; i < scores.size(); ++i) {
     decoded.boxes.insert(decoded.boxes.end(), {-0.1F, 0.25F, 0.5F, 1.5F});
-    for (std::size_t cell = 0; cell < 4; ++cell) decoded.mask_logits.push_back(cell == i % 4 ? 1.0F : -1.0F);
+    for (std::size_t cell = 0; cell < 4; ++cell) logits->push_back(cell == i % 4 ? 1.0F : -1.0F);
   }
+  decoded.mask_logits = *logits;
+  decoded.owner = std::move(logits);
   decoded.scores = std::move(scores);
   return decoded;
 }
@@ -144,6 +157,28 @@ TEST_F(Pipeline, InstancesSayWhichPromptFoundThem) {
   EXPECT_FALSE(result.instances[0].presence.has_value());
 }
 
+TEST_F(Pipeline, PromptsShareCallsAsFarAsTheGraphsAllow) {
+  script_.together = 3;
+  script_.answer = [this] { return rows({script_.calls.size() == 1 ? 0.9F : 0.6F}); };
+  const Result result = segment({{"a", {}}, {"b", {}}, {"c", {{{1, 1, 5, 5}, true}}}, {"d", {}}});
+  EXPECT_EQ(script_.calls, (std::vector<std::size_t>{3, 1}));
+  EXPECT_EQ(script_.phrases.size(), 4U);
+  EXPECT_TRUE(script_.boxes[1].empty());
+  EXPECT_EQ(script_.boxes[2].size(), 1U);
+  ASSERT_EQ(result.instances.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(result.instances[i].prompt_index, i);
+  EXPECT_EQ(result.instances[3].score, static_cast<double>(0.6F));
+}
+
+TEST_F(Pipeline, PresenceIsGivenWhereTheGraphsTellIt) {
+  script_.answer = [] {
+    Decoded decoded = rows({0.9F});
+    decoded.presence = 0.75F;
+    return decoded;
+  };
+  EXPECT_EQ(segment({{"dog", {}}}).instances.at(0).presence, 0.75);
+}
+
 TEST_F(Pipeline, LongPhrasesAreCutWithOneWarning) {
   const Result result = segment({{"dog dog dog dog dog dog dog dog", {}}});
   EXPECT_EQ(script_.phrases[0].back(), 49407);
@@ -169,7 +204,7 @@ TEST_F(Pipeline, BrokenNumbersAreAnErrorAndNotNothing) {
     EXPECT_EQ(refusal({{"dog", {}}}), ErrorCode::kInternal);
     script_.answer = [bad] {
       Decoded decoded = rows({0.9F});
-      decoded.mask_logits[2] = bad;
+      decoded.boxes[2] = bad;
       return decoded;
     };
     EXPECT_EQ(refusal({{"dog", {}}}), ErrorCode::kInternal);
