@@ -90,6 +90,11 @@ void require_all_found(const ShardIndex& index, const std::vector<TensorInfo>& t
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) path_ = find_checkpoint_in(path);
+  if (is_one_of_several(path_.filename().native())) {
+    throw Error(ErrorCode::kModelUnsupported,
+                fmt::format("{} is one shard of several; give the folder or its *.safetensors.index.json",
+                            quoted(path_)));
+  }
   open_file(path_);
   index_names();
 }

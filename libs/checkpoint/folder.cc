@@ -23,24 +23,29 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "model-00001-of-00003.safetensors", which belongs to an index.
-bool is_shard(std::string_view name) {
-  constexpr std::string_view kSuffix = ".safetensors";
-  if (!name.ends_with(kSuffix)) return false;
-  name.remove_suffix(kSuffix.size());
-  const auto of = name.rfind("-of-");
-  if (of == std::string_view::npos || !is_digits(name.substr(of + 4))) return false;
-  const auto dash = name.substr(0, of).rfind('-');
-  return dash != std::string_view::npos && is_digits(name.substr(dash + 1, of - dash - 1));
+bool is_one(std::string_view digits) {
+  return digits.ends_with('1') && digits.find_first_not_of('0') == digits.size() - 1;
 }
 
 bool is_candidate(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kSuffixes{kIndexSuffix, ".safetensors", ".pt", ".pth"};
-  return !name.starts_with('.') && !is_shard(name) &&
+  return !name.starts_with('.') && !is_one_of_several(name) &&
          std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](auto suffix) { return name.ends_with(suffix); });
 }
 
 }  // namespace
+
+bool is_one_of_several(std::string_view name) {
+  constexpr std::string_view kSuffix = ".safetensors";
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  const auto of = name.rfind("-of-");
+  if (of == std::string_view::npos) return false;
+  const std::string_view count = name.substr(of + 4);
+  const auto dash = name.substr(0, of).rfind('-');
+  return is_digits(count) && !is_one(count) && dash != std::string_view::npos &&
+         is_digits(name.substr(dash + 1, of - dash - 1));
+}
 
 fs::path find_checkpoint_in(const fs::path& folder) {
   std::error_code error;
@@ -51,7 +56,7 @@ fs::path find_checkpoint_in(const fs::path& folder) {
     std::error_code ignored;
     if (!it->is_regular_file(ignored)) continue;
     if (is_candidate(name)) names.push_back(name);
-    shards = shards || is_shard(name);
+    shards = shards || is_one_of_several(name);
   }
   const std::string shown = path_to_utf8(folder);
   if (error)

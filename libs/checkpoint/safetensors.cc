@@ -155,7 +155,10 @@ void require_seamless(const std::vector<Placed>& tensors, std::uint64_t availabl
 }  // namespace
 
 bool looks_like_safetensors(std::span<const std::uint8_t> bytes) noexcept {
-  return bytes.size() > kLengthBytes && bytes[kLengthBytes] == '{';
+  if (bytes.size() <= kLengthBytes || bytes[kLengthBytes] != '{') return false;
+  // Text would be a length of exabytes.
+  return std::any_of(bytes.begin(), bytes.begin() + kLengthBytes,
+                     [](std::uint8_t byte) { return byte < '\t'; });
 }
 
 std::vector<TensorInfo> read_safetensors(std::span<const std::uint8_t> bytes) {

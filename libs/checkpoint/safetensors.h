@@ -9,7 +9,7 @@
 
 namespace samlet::checkpoint {
 
-/// Whether bytes begin as a safetensors file does.
+/// Whether bytes begin as a safetensors file does (a JSON file may have a '{' in the same place).
 [[nodiscard]] bool looks_like_safetensors(std::span<const std::uint8_t> bytes) noexcept;
 
 /// The tensors of a whole file, in the header's order; their data are views into `bytes`. As the format

@@ -204,8 +204,8 @@ void Ledger::require_all_accounted() const {
   }
   if (lines.empty()) return;
   std::string message =
-      fmt::format("'{}' is not the SAM 3 that samlet knows: {} tensors are missing, {} wrong, {} unexpected",
-                  path_to_utf8(checkpoint_.path()), missing_.size(), misshapen_.size(), unexpected);
+      fmt::format("'{}' is not the {} that samlet knows: {} tensors are missing, {} wrong, {} unexpected",
+                  path_to_utf8(checkpoint_.path()), model_, missing_.size(), misshapen_.size(), unexpected);
   for (std::size_t i = 0; i < lines.size() && i < kMaxLines; ++i) message += "\n  " + lines[i];
   if (lines.size() > kMaxLines) message += fmt::format("\n  and {} more", lines.size() - kMaxLines);
   throw Error(ErrorCode::kModelDamaged, message);

@@ -20,8 +20,8 @@ namespace samlet::sam3 {
 /// Not thread-safe; the tensors it gave are.
 class Ledger {
  public:
-  /// Errors: those of Checkpoint.
-  explicit Ledger(const std::filesystem::path& path) : checkpoint_(path) {}
+  /// `model` is what the checkpoint should be ("SAM 3"), for errors. Errors: those of Checkpoint.
+  Ledger(const std::filesystem::path& path, std::string_view model) : checkpoint_(path), model_(model) {}
 
   [[nodiscard]] const checkpoint::Checkpoint& checkpoint() const noexcept { return checkpoint_; }
 
@@ -52,6 +52,7 @@ class Ledger {
   [[nodiscard]] const Group* group_of(std::string_view stored) const;
 
   checkpoint::Checkpoint checkpoint_;
+  std::string model_;
   std::vector<Group> groups_;
   std::set<std::string, std::less<>> used_;       // by stored name
   std::map<std::string, std::string> missing_;    // by asked name: a line

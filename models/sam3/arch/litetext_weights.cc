@@ -66,7 +66,7 @@ bool is_student(const Naming& naming, std::string_view name) {
 class StudentWeights final : public LiteTextWeights {
  public:
   explicit StudentWeights(const std::filesystem::path& path)
-      : ledger_(path), naming_(find_naming(ledger_.checkpoint())) {
+      : ledger_(path, "LiteText text encoder"), naming_(find_naming(ledger_.checkpoint())) {
     allow_unused();
     read_dimensions();
   }

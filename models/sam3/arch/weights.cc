@@ -17,7 +17,7 @@ constexpr std::string_view kPositions = "detector.backbone.vision_backbone.trunk
 
 class CheckpointWeights final : public Weights {
  public:
-  explicit CheckpointWeights(const std::filesystem::path& path) : ledger_(path) {
+  explicit CheckpointWeights(const std::filesystem::path& path) : ledger_(path, "SAM 3") {
     try {
       found_ = find_layout(ledger_.checkpoint().tensors());
     } catch (const Error& error) {
