@@ -17,10 +17,11 @@ def tokens(phrase, k):
 
 
 def concepts(grid):
-    """name -> phrase, boxes (cx, cy, w, h in 0..1), their labels. grid: cells along a side."""
+    """name -> phrase, boxes (cx, cy, w, h in 0..1), their labels. grid: cells along a side; some cases only where they
+    take long."""
     cell = 1 / grid
     two = [[0.3, 0.4, 0.35, 0.5], [0.8, 0.75, 0.03, 0.02]]
-    return {
+    every = {
         "text": ("cat", [], []),
         "box": ("visual", [[0.45, 0.55, 0.4, 0.3]], [1]),
         "text_2box": ("a yellow school bus", two, [1, 0]),
@@ -36,6 +37,7 @@ def concepts(grid):
         "zero_id": ("zero", [], []),
         "full_text": ("full", [], []),
     }
+    return every if grid <= 32 else {n: every[n] for n in ("text", "box", "text_2box", "text_box_zero", "text_box_outside")}
 
 
 BATCH = ("text", "text_2box", "box")

@@ -463,6 +463,7 @@ def main():
     ap.add_argument("--vocab", type=int, default=None, help="size of the token table (released: 49408)")
     ap.add_argument("--lean", action="store_true", help="fewer inner tensors (for the full size)")
     ap.add_argument("--no-weights", action="store_true")
+    ap.add_argument("--no-io", action="store_true", help="weights, config.json and manifest.json only")
     ap.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"],
                     help="dtype of the stored checkpoints; what is stored beside them is computed with the rounded weights")
     a = ap.parse_args()
@@ -490,13 +491,14 @@ def main():
         man["files"][name] = {x.replace("/", "."): list(y.shape) for x, y in d.items()}
         print(f"{time.time()-t0:6.1f}s {name}: {len(d)} tensors")
 
+    if a.no_io:
+        json.dump(man, open(os.path.join(a.out, "manifest.json"), "w"), indent=1)
+        return
     img = test_image(k, a.seed)
     v, feats, d = run_vision(det, neck, trk, img, k, a.lean)
     d["image_u8"] = img
     save("io_vision", d)
     for case, (word, boxes, labels) in cases.concepts(k["image"] // k["patch"]).items():
-        if a.lean and case not in ("text", "box", "text_2box"):
-            continue
         f, valid, dt = run_text(det, cases.tokens(word, k))
         save("io_text_" + case, dt)
         save("io_pcs_" + case, run_pcs(det, v, f, valid, boxes, labels, k, a.lean))

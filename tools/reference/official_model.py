@@ -86,10 +86,13 @@ def build():
     return m.eval()
 
 
-def load(folder, checkpoint="sam3.pt"):
+def load(folder, checkpoint="sam3.pt", image=None):
+    """image: another side of the picture than the one that the checkpoint's rotary tables are for."""
     global k
     k = json.load(open(f"{folder}/manifest.json"))["dims"]
     torch.manual_seed(0)
+    if image:
+        k = dict(k, image=image)
     big = k["depth"] == 32
     sd = torch.load(f"{folder}/{checkpoint}", map_location="cpu", weights_only=True, mmap=big)
     if big:                                   # no second copy of the weights
@@ -100,8 +103,10 @@ def load(folder, checkpoint="sam3.pt"):
         torch.linspace = linspace
     else:
         model = build()
+        if image:
+            sd = {n: v for n, v in sd.items() if not n.endswith("freqs_cis")}
         for name, v in model.state_dict().items():
-            if name.endswith("freqs_cis"):
+            if name.endswith("freqs_cis") and not image:
                 assert torch.equal(v, sd["detector." + name]), name
     renamed = {n.replace("detector.", ""): v for n, v in sd.items() if "detector" in n}
     renamed.update({n.replace("tracker.", "inst_interactive_predictor.model."): v for n, v in sd.items() if "tracker" in n})
@@ -109,5 +114,6 @@ def load(folder, checkpoint="sam3.pt"):
     if big:
         model.transformer.decoder.compilable_cord_cache = None
         model.backbone.language_backbone.encoder.attn_mask = torch.full((k["t_ctx"],) * 2, float("-inf")).triu_(1)
+    missing = [n for n in missing if not (image and n.endswith("freqs_cis"))]
     assert not missing and not unexpected, (missing, unexpected)
     return model, k

@@ -31,8 +31,8 @@ def _tensor(a, dtype):
 
 
 class Oracle:
-    def __init__(self, folder, checkpoint="sam3.pt", iou_sigmoid=True):
-        self.model, self.dims = official_model.load(folder, checkpoint)
+    def __init__(self, folder, checkpoint="sam3.pt", iou_sigmoid=True, image=None):
+        self.model, self.dims = official_model.load(folder, checkpoint, image)
         self.grid = self.dims["image"] // self.dims["patch"]
         self.points = self.model.inst_interactive_predictor.model
         self.points.sam_mask_decoder.iou_prediction_head.sigmoid_output = iou_sigmoid       # SAM 3.1 has none
