@@ -7,6 +7,7 @@ drive the whole program with many large masks in milliseconds. Python 3.11, onnx
   external-v030/  the language encoder once more, with a weight in a .data file beside it
   foreign/        an encoder with the inputs of SAM 1
   liars/          decoders whose outputs are not what they declare
+  stub-v1*/, liars-v1/  the same for samlet's own contract, see stub_v1.py
 """
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ import onnx
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh
+
+import stub_v1
 
 SIDE, GRID, MASKS, WIDTH, CONTEXT, FOUND = 1008, 72, 288, 4, 32, 200
 
@@ -157,6 +160,7 @@ def main():
     language_encoder(data / "external-v030", weight_outside=True)
     sam1_encoder(data / "foreign")
     lying_decoders(data / "liars")
+    stub_v1.write(sys.modules[__name__], data)
 
 
 if __name__ == "__main__":
