@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
+#include "libs/base/file.h"
 #include "samlet/error.h"
 #include "samlet/version.h"
 
@@ -22,6 +23,7 @@ Examples:
   samlet run ./models/sam3 photo.jpg --text dog
   samlet run ./models/sam3 photo.jpg --text dog --text "red ball" --json
   samlet run ./models/sam3 photo.jpg --box 10,20,200,300
+  samlet export sam3.pt --out models/sam3
   samlet doctor
 
 Exit status: 0 done (also when nothing was found), 1 a file or device failed, 2 wrong use or prompt,
@@ -155,6 +157,63 @@ void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
   command->footer(std::string(kExamples));
 }
 
+/// What CLI11 fills, before it is turned into ExportArguments.
+struct RawExport {
+  std::string checkpoint;
+  std::vector<std::string> text_encoders;
+  std::string out;
+  bool no_check = false;
+};
+
+void define_export(CLI::App& app, ExportArguments& arguments, RawExport& raw) {
+  CLI::App* command = app.add_subcommand("export", "Write a checkpoint's graphs into a model folder");
+  ExportOptions& options = arguments.options;
+  command
+      ->add_option("checkpoint", raw.checkpoint,
+                   "sam3.pt, a .safetensors file, an index of shards, or a folder")
+      ->required()
+      ->type_name("CHECKPOINT");
+  auto* out =
+      command->add_option("--out,-o", raw.out, "The folder to make")->check(not_empty())->type_name("FOLDER");
+  command->add_option("--name", arguments.name, "Instead of a folder: a name in the model store")
+      ->check(not_empty())
+      ->type_name("NAME")
+      ->excludes(out);
+  add_repeatable(*command, "--text-encoder", raw.text_encoders,
+                 "Also the small encoder of a LiteText checkpoint")
+      ->type_name("FILE");
+  command->add_option("--target", options.target, "portable, cpu, cuda, coreml or tensorrt")
+      ->check(not_empty())
+      ->capture_default_str();
+  command
+      ->add_option("--layout", options.layout, "samlet, or sam3-onnx for programs that run its version 0.3.0")
+      ->check(not_empty())
+      ->capture_default_str();
+  command->add_option("--precision", options.precision, "fp32, or fp16: half the size, a little less exact")
+      ->check(not_empty())
+      ->capture_default_str();
+  command->add_option("--size", options.size, "Side of the model's picture; 0 = the checkpoint's own (1008)")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command->add_flag("--no-check", raw.no_check, "Do not run the graphs once at the end");
+  command->add_flag("--overwrite", options.overwrite, "Replace a folder that exists");
+  command->add_option("--ort-library", arguments.runtime_library, "The ONNX Runtime library or its folder")
+      ->type_name("PATH");
+  add_verbosity(*command, arguments.verbosity);
+}
+
+ExportArguments finish_export(ExportArguments arguments, const RawExport& raw) {
+  if (raw.out.empty() && arguments.name.empty()) {
+    throw Error(ErrorCode::kUsage, "nowhere to export to; write: samlet export CHECKPOINT --out FOLDER");
+  }
+  arguments.options.checkpoint = path_from_utf8(raw.checkpoint);
+  arguments.options.out = path_from_utf8(raw.out);
+  arguments.options.self_test = !raw.no_check;
+  for (const std::string& file : raw.text_encoders)
+    arguments.options.text_encoders.push_back(path_from_utf8(file));
+  return arguments;
+}
+
 void define_doctor(CLI::App& app, DoctorArguments& doctor) {
   CLI::App* command = app.add_subcommand("doctor", "Show what this machine can run, and why not the rest");
   command->add_option("--ort-library", doctor.runtime_library, "The ONNX Runtime library or its folder")
@@ -236,7 +295,7 @@ std::string with_pictures_in_usage(std::string help) {
 
 std::string unknown_command(std::span<const char* const> words) {
   constexpr std::string_view kCommands =
-      "the commands are run, doctor and tokens. Run 'samlet --help' to see what they do";
+      "the commands are run, export, doctor and tokens. Run 'samlet --help' to see what they do";
   if (words.size() < 2) return fmt::format("no command was given; {}", kCommands);
   return fmt::format("'{}' is no command; {}", words[1], kCommands);
 }
@@ -252,9 +311,12 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   app.require_subcommand(1);
   RunArguments run;
   RawRun raw;
+  ExportArguments exported;
+  RawExport raw_export;
   DoctorArguments doctor;
   TokensArguments tokens;
   define_run(app, run, raw);
+  define_export(app, exported, raw_export);
   define_doctor(app, doctor);
   define_tokens(app, tokens);
   app.footer(std::string(kExamples));  // after the commands, which would inherit it
@@ -276,6 +338,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   }
   raw.pictures = pictures_among(app.get_subcommand("run")->remaining());
   if (app.got_subcommand("run")) return finish_run(std::move(run), raw, after_dashes);
+  if (app.got_subcommand("export")) return finish_export(std::move(exported), raw_export);
   if (app.got_subcommand("doctor")) return doctor;
   return tokens;
 }

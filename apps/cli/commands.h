@@ -10,6 +10,7 @@
 
 #include "apps/cli/terminal.h"
 #include "samlet/cancel.h"
+#include "samlet/export.h"
 #include "samlet/prompt.h"
 
 namespace samlet::cli {
@@ -32,6 +33,13 @@ struct RunArguments {
   Verbosity verbosity = Verbosity::kNormal;
 };
 
+struct ExportArguments {
+  ExportOptions options;  ///< What the command line says; the runtime, token and sinks come later.
+  std::string name;       ///< Instead of a folder: a name in the model store.
+  std::string runtime_library;
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
 struct DoctorArguments {
   std::string runtime_library;
   Verbosity verbosity = Verbosity::kNormal;
@@ -47,13 +55,16 @@ struct PrintArguments {
   std::string text;
 };
 
-using Arguments = std::variant<PrintArguments, RunArguments, DoctorArguments, TokensArguments>;
+using Arguments =
+    std::variant<PrintArguments, RunArguments, ExportArguments, DoctorArguments, TokensArguments>;
 
 /// Reads the command line. Errors: kUsage, kPromptInvalid (a box that is not four numbers).
 [[nodiscard]] Arguments parse_arguments(int argc, const char* const* argv);
 
 /// The commands. They return the exit code of a run that went as far as it could, or throw samlet::Error.
 [[nodiscard]] int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel);
+[[nodiscard]] int export_checkpoint(const ExportArguments& arguments, Terminal& terminal,
+                                    const CancelToken& cancel);
 [[nodiscard]] int doctor(const DoctorArguments& arguments, Terminal& terminal);
 [[nodiscard]] int tokens(const TokensArguments& arguments, Terminal& terminal);
 

@@ -4,6 +4,7 @@
 
 #include "libs/base/file.h"
 #include "libs/ort/discover.h"
+#include "samlet/error.h"
 
 namespace samlet::cli {
 namespace {
@@ -32,6 +33,18 @@ RuntimeSearch runtime_search(const std::string& flag) {
   }
   found.library_path = variable("LD_LIBRARY_PATH");
   return found;
+}
+
+std::filesystem::path model_store_folder() {
+  const std::string own = variable("SAMLET_MODELS");
+  if (!own.empty()) return path_from_utf8(own);
+  const std::string data = variable("XDG_DATA_HOME");
+  if (!data.empty()) return path_from_utf8(data) / "samlet" / "models";
+  const std::string home = variable("HOME");
+  if (home.empty()) {
+    throw Error(ErrorCode::kIo, "there is no home folder to keep models in; set SAMLET_MODELS to a folder");
+  }
+  return path_from_utf8(home) / ".local" / "share" / "samlet" / "models";
 }
 
 }  // namespace samlet::cli

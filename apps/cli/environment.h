@@ -19,4 +19,8 @@ void keep_runtime_quiet();
 
 [[nodiscard]] RuntimeSearch runtime_search(const std::string& flag);
 
+/// $SAMLET_MODELS, else samlet/models below $XDG_DATA_HOME, else below ~/.local/share. Errors: kIo when none
+/// is set.
+[[nodiscard]] std::filesystem::path model_store_folder();
+
 }  // namespace samlet::cli

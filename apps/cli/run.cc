@@ -4,6 +4,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/environment.h"
+#include "apps/cli/model_store.h"
 #include "apps/cli/output_plan.h"
 #include "apps/cli/run_one.h"
 #include "libs/base/file.h"
@@ -15,26 +16,6 @@ namespace samlet::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A name with a slash or dot that exists is a folder; anything else is a name of the model store, which does
-/// not exist yet.
-fs::path resolve_model(const std::string& model) {
-  const bool looks_like_a_path = model.find_first_of("/.") != std::string::npos;
-  if (looks_like_a_path) return path_from_utf8(model);
-  std::error_code ignored;
-  const bool is_here = fs::is_directory(path_from_utf8(model), ignored);
-  throw Error(
-      ErrorCode::kModelMissing,
-      is_here
-          ? fmt::format(
-                "'{}' is a model name, and there is no model store in this version; for the folder of that "
-                "name write './{}'",
-                model, model)
-          : fmt::format(
-                "'{}' is a model name, and there is no model store in this version; give the path of a "
-                "folder with SAM 3 graphs, for example ./models/{}",
-                model, model));
-}
 
 ModelOptions model_options(const RunArguments& arguments, Terminal& terminal) {
   RuntimeSearch search = runtime_search(arguments.runtime_library);

@@ -1,0 +1,92 @@
+#include "models/sam3/arch/staging_folder.h"
+
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "libs/base/file.h"
+#include "samlet/error.h"
+
+namespace samlet::sam3 {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot(std::string_view what, const fs::path& path, const std::error_code& why) {
+  throw Error(ErrorCode::kIo, fmt::format("cannot {} '{}': {}", what, path_to_utf8(path), why.message()));
+}
+
+/// "models/sam3/" names the same folder as "models/sam3".
+fs::path without_trailing_slash(fs::path path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
+/// A new, empty, private folder beside `target`.
+fs::path make_beside(const fs::path& target) {
+  const fs::path parent = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  std::error_code failed;
+  fs::create_directories(parent, failed);
+  if (failed) cannot("make the folder", parent, failed);
+  std::string name = (parent / ".samlet-export-XXXXXX").native();
+  if (::mkdtemp(name.data()) == nullptr) cannot("write in", parent, {errno, std::generic_category()});
+  return name;
+}
+
+}  // namespace
+
+void refuse_taken_folder(const fs::path& target, bool overwrite) {
+  if (target.empty()) throw Error(ErrorCode::kUsage, "no folder to export to was named; give --out FOLDER");
+  std::error_code failed;
+  const fs::path folder = without_trailing_slash(target);
+  const fs::file_status status = fs::symlink_status(folder, failed);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status)) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("'{}' exists and is no folder; choose another name", path_to_utf8(folder)));
+  }
+  if (overwrite || fs::is_empty(folder, failed)) return;
+  throw Error(ErrorCode::kIo,
+              fmt::format("the folder '{}' exists already; choose another one, or give --overwrite to "
+                          "replace it with all that is in it",
+                          path_to_utf8(folder)));
+}
+
+StagingFolder::StagingFolder(fs::path target, bool overwrite)
+    : target_(without_trailing_slash(std::move(target))), overwrite_(overwrite) {
+  refuse_taken_folder(target_, overwrite_);
+  path_ = make_beside(target_);
+}
+
+StagingFolder::~StagingFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+void StagingFolder::give_name(const CancelToken& cancel) {
+  refuse_taken_folder(target_, overwrite_);
+  cancel.check();
+  std::error_code failed;
+  // mkdtemp's folder is for its owner alone; the export is a folder like any other.
+  fs::permissions(path_,
+                  fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                      fs::perms::others_read | fs::perms::others_exec,
+                  failed);
+  fs::path aside;
+  if (overwrite_ && fs::exists(target_, failed)) {
+    aside = make_beside(target_) / "replaced";
+    fs::rename(target_, aside, failed);
+    if (failed) cannot("replace", target_, failed);
+  }
+  fs::rename(path_, target_, failed);
+  if (failed) {
+    std::error_code ignored;
+    if (!aside.empty()) fs::rename(aside, target_, ignored);
+    cannot("make the folder", target_, failed);
+  }
+  path_ = aside.empty() ? fs::path() : aside.parent_path();  // what is removed at the end
+}
+
+}  // namespace samlet::sam3
