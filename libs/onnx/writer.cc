@@ -167,7 +167,9 @@ void write_value(pbf_writer& message, const Value& value) {
   pbf_writer type(message, value_field::kType);
   pbf_writer tensor(type, type_field::kTensor);
   tensor.add_enum(tensor_type_field::kElement, data_type(value.dtype));
-  pbf_writer shape(tensor, tensor_type_field::kShape);
+  // By way of a string: a scalar's shape is an empty message, which a nested writer would leave out.
+  std::string bytes;
+  pbf_writer shape(bytes);
   for (const Dimension& d : value.dimensions) {
     pbf_writer dimension(shape, shape_field::kDimension);
     if (d.is_fixed()) {
@@ -176,6 +178,7 @@ void write_value(pbf_writer& message, const Value& value) {
       dimension.add_string(dimension_field::kSymbol, d.symbol());
     }
   }
+  tensor.add_message(tensor_type_field::kShape, bytes);
 }
 
 void write_body(pbf_writer& graph, const Body& body, const std::string& name) {
