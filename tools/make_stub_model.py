@@ -7,7 +7,7 @@ drive the whole program with many large masks in milliseconds. Python 3.11, onnx
   external-v030/  the language encoder once more, with a weight in a .data file beside it
   foreign/        an encoder with the inputs of SAM 1
   liars/          decoders whose outputs are not what they declare
-  stub-v1*/, liars-v1/  the same for samlet's own contract, see stub_v1.py
+  stub-v1*/, liars-v1/, mixing-v1/  the same for samlet's own contract, see stub_v1.py
 """
 import sys
 from pathlib import Path

@@ -133,11 +133,13 @@ def decoder_inputs(dtype):
     return inputs
 
 
-def query_rows(g):
+def query_rows(g, mixing):
     """Scores [B, Q], boxes [B, Q, 4], mask logits [B, Q, M, M] and presence [B]."""
     used = g.op("Unsqueeze", g.op("Cast", g.op("Not", "language_mask"), to=T.FLOAT), ints(2))
     words = g.op("Mul", g.op("Cast", "language_features", to=T.FLOAT), used)
     phrase = g.op("Div", g.sum(words, 1), g.sum(used, 1))  # [B, D], padding left out
+    if mixing:  # a fault that one prompt alone does not show
+        phrase = g.add(g.op("Mul", phrase, np.float32(0.5)), g.op("Mul", g.mean(phrase, 0), np.float32(0.5)))
     cells = g.op("Cast", "backbone_fpn_2", to=T.FLOAT)
     fusion = g.op("Cast", "fusion_embed", to=T.FLOAT)
     signs = g.op("Sub", g.op("Mul", g.op("Cast", "box_labels", to=T.FLOAT), np.float32(2)), np.float32(0.5))
@@ -171,10 +173,10 @@ def mask_logits(g, centres, moved):
     return g.add(disc, fine, coarse)
 
 
-def decoder(tools, folder, dtype, static):
+def decoder(tools, folder, dtype, static, mixing=False):
     g = Graph()
     inputs = decoder_inputs(dtype)
-    scores, corners, masks = query_rows(g)
+    scores, corners, masks = query_rows(g, mixing)
     if static:
         for name, result in (("scores", scores), ("boxes", corners), ("mask_logits", masks)):
             g.op("Identity", result, out=name)
@@ -267,3 +269,4 @@ def write(tools, data):
         point_decoder(tools, data / name, dtype)
         manifest(data / name, precision, form)
     lying_decoders(tools, data / "liars-v1")
+    decoder(tools, data / "mixing-v1", T.FLOAT, static=False, mixing=True)
