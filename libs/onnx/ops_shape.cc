@@ -113,6 +113,8 @@ Value concat(Builder& g, std::span<const Value> parts, int axis, const Dimension
     known = known && part.dimensions[at].is_fixed();
     sum += part.dimensions[at].size();
   }
+  if (!known && total.is_fixed())
+    refuse("Concat", first, "a part varies along the axis, and nothing names the sum");
   dimensions[at] = known ? Dimension(sum) : total;
   const Result result{first.dtype, std::move(dimensions)};
   return g.node("Concat", parts, {{"axis", std::int64_t{axis}}}, std::span<const Result>(&result, 1)).front();
