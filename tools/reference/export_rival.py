@@ -8,7 +8,7 @@ size: --dynamo for the two encoders (as the project it stands for does); the dec
 """
 import argparse, os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import official_model
+import official_model, tv_stub
 import numpy as np, torch
 import sam3.model.geometry_encoders as geometry
 from sam3.model.data_misc import FindStage
@@ -48,6 +48,26 @@ def concat_slots(s1, m1, s2, m2, return_index=False):
 
 
 geometry.concat_padded_sequences = concat_slots
+
+
+class RoiAlign(torch.autograd.Function):
+    """torchvision's operator becomes ONNX's; traced, the stand-in's number of samples would be that of the traced box."""
+    @staticmethod
+    def forward(ctx, features, rois, batch, size):
+        return tv_stub.roi_align(features, torch.cat([batch[:, None].float(), rois], 1), size)
+
+    @staticmethod
+    def symbolic(g, features, rois, batch, size):
+        return g.op("RoiAlign", features, rois, batch, coordinate_transformation_mode_s="output_half_pixel", mode_s="avg",
+                    output_height_i=size, output_width_i=size, sampling_ratio_i=0, spatial_scale_f=1.0)
+
+
+def roi_align(features, boxes, size):
+    rois = torch.cat(list(boxes))
+    return RoiAlign.apply(features, rois, torch.zeros(rois.shape[0], dtype=torch.int64), size)
+
+
+geometry.torchvision.ops.roi_align = roi_align
 STAGE = FindStage(img_ids=torch.tensor([0]), text_ids=torch.tensor([0]), input_boxes=None, input_boxes_mask=None,
                   input_boxes_label=None, input_points=None, input_points_mask=None)
 

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Exports models with samlet, runs the graphs with ONNX Runtime, and compares every stage with Meta's classes.
+Started by scripts/parity, which makes the environment; see its --help.
+"""
+import argparse, filecmp, hashlib, json, os, resource, shutil, subprocess, sys, time
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+REFERENCE = os.path.join(ROOT, "tools", "reference")
+sys.path.insert(0, HERE)
+import checks, engines, graphs, measure
+from safetensors.numpy import load_file
+
+GOLDEN = os.path.join(ROOT, "tests", "data", "golden")
+TINY_SEEDS = (0, 1, 2)
+
+
+class Work:
+    """Where things are made; models are kept between runs as long as the tools that make them stay the same."""
+
+    def __init__(self, folder, samlet, verbose):
+        self.folder, self.samlet, self.verbose = folder, samlet, verbose
+        os.makedirs(folder, exist_ok=True)
+
+    def model(self, name):
+        """The folder of a model of tools/reference/prepare.py with its answers."""
+        folder, stamp = os.path.join(self.folder, "models", name), hashlib.sha256()
+        for f in sorted(os.listdir(REFERENCE)):
+            if f.endswith((".py", ".txt")):
+                with open(os.path.join(REFERENCE, f), "rb") as opened:
+                    stamp.update(opened.read())
+        made = os.path.join(folder, "made")
+        if os.path.exists(made) and open(made).read() == stamp.hexdigest():
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)
+        self.say(f"making {name}")
+        with open(os.path.join(self.folder, "prepare.log"), "a") as log:
+            subprocess.run([sys.executable, os.path.join(REFERENCE, "prepare.py"), name, folder], check=True, stdout=log, stderr=log)
+        with open(made, "w") as f:
+            f.write(stamp.hexdigest())
+        return folder
+
+    def export(self, name, checkpoint, *options):
+        """samlet export; gives back the new folder, seconds and the child's peak memory in bytes."""
+        out = os.path.join(self.folder, "folders", name)
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        command = [self.samlet, "export", checkpoint, "--out", out, "--no-check", *options]
+        self.say(" ".join(os.path.relpath(x, ROOT) if os.path.isabs(x) else x for x in command))
+        start = time.monotonic()
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        seconds = time.monotonic() - start
+        if run.returncode:
+            raise RuntimeError(f"{' '.join(command)} ended with {run.returncode}:\n{run.stdout[-4000:]}")
+        return out, seconds
+
+    def say(self, words):
+        if self.verbose:
+            print(f"  {words}", file=sys.stderr, flush=True)
+
+
+def sizes_with_context(answers, folder):
+    context = {}
+    path = os.path.join(folder, "model.json")
+    if os.path.exists(path):
+        for t in json.load(open(path, encoding="utf-8")).get("text_encoders", []):
+            context[t["file"][len("sam3_"):-len(".onnx")]] = t["context"]
+    return {**answers.sizes(), "context": {**context, "language_encoder": 32}}
+
+
+def compare(table, work, label, answers_folder, checkpoint, options=(), name=None, points=True, contrib=False, declared=True):
+    """One export, everything about it."""
+    answers = checks.Answers(answers_folder)
+    folder, _ = work.export(name or label.replace(" ", "-").replace(",", ""), checkpoint, *options)
+    if declared:
+        graphs.check(table, folder, label, sizes_with_context(answers, folder), contrib)
+    checks.Stages(table, engines.V1(folder), answers, label).everything(points)
+    return folder
+
+
+def same_bytes(table, label, one, other):
+    """The same input gives the same bytes."""
+    names = sorted(os.listdir(one))
+    equal = names == sorted(os.listdir(other)) and not filecmp.cmpfiles(one, other, names, shallow=False)[1:][0]
+    table.fact("all files", label, "exported twice", equal, "the second export differs from the first")
+
+
+# --- the parts; each gets (table, work)
+
+def part_micro(table, work):
+    sam3 = os.path.join(GOLDEN, "sam3")
+    one = compare(table, work, "micro (committed)", sam3, f"{sam3}/sam3.pt", name="micro")
+    other, _ = work.export("micro-again", f"{sam3}/sam3.pt")
+    same_bytes(table, "micro (committed)", one, other)
+    for v in ("s0", "s1", "l"):
+        litetext(table, work, "micro (committed)", f"{sam3}/sam3.pt", f"{GOLDEN}/litetext_{v}/litetext_{v}.pt", f"{GOLDEN}/litetext_{v}", v)
+
+
+def part_tiny(table, work):
+    for seed in TINY_SEEDS:
+        m = work.model(f"tiny-{seed}")
+        compare(table, work, f"tiny, {len(TINY_SEEDS)} seeds", f"{m}/answers", f"{m}/sam3.pt", name=f"tiny-{seed}")
+    m = work.model("tiny-0")
+    for target in ("coreml", "tensorrt"):
+        compare(table, work, f"tiny, {target}", f"{m}/answers", f"{m}/sam3.pt", ("--target", target))
+
+
+def part_layouts(table, work):
+    m = work.model("tiny-0")
+    compare(table, work, "tiny, transformers layout", f"{m}/answers", f"{m}/model.safetensors")
+    compare(table, work, "tiny, shards", f"{m}/answers", f"{m}/shards/model.safetensors.index.json")
+    compare(table, work, "tiny, Sam3Model file", f"{m}/answers", f"{m}/detector/model.safetensors", points=False)
+    for kind, words in (("bf16", "bfloat16"), ("f16", "float16")):
+        m = work.model(f"tiny-{kind}")
+        compare(table, work, f"tiny, {words}", f"{m}/answers", f"{m}/sam3.pt", name=f"tiny-{kind}-pt")
+        compare(table, work, f"tiny, {words}", f"{m}/answers", f"{m}/model.safetensors", name=f"tiny-{kind}-safetensors")
+    m = work.model("tiny-3.1")
+    compare(table, work, "tiny, SAM 3.1", f"{m}/answers", f"{m}/sam3.1/sam3.1_multiplex.pt")
+    m = work.model("tiny-168")
+    compare(table, work, "tiny, 168 px", f"{m}/answers", f"{m}/sam3.pt", ("--size", "168"))
+
+
+def part_litetext(table, work):
+    for rows in (16, 32, 77):
+        m = work.model(f"litetext-{rows}")
+        for v in ("s0", "s1", "l"):
+            litetext(table, work, "tiny", f"{m}/sam3.pt", f"{m}/{v}/litetext_{v}.pt", f"{m}/answers-{v}", v, f"{m}/answers")
+
+
+def litetext(table, work, model, checkpoint, encoder, answers_folder, variant, detector_answers=None):
+    label = f"{model}, LiteText {variant.upper()}"
+    folder, _ = work.export(f"litetext-{variant}", checkpoint, "--text-encoder", encoder)
+    stem = f"litetext_{variant}_language_encoder"
+    engine = engines.V1(folder)
+    context = engine.graph(stem).session.get_inputs()[0].shape[1]
+    answers = checks.Answers(answers_folder)
+    if not answers.has(f"language_{context}"):
+        table.fact("language encoder, LiteText", label, "context", False, f"{context} tokens in {stem}")
+        return
+    stages = checks.Stages(table, engine, answers, label)
+    stages.language("language encoder, LiteText", stem, answers[f"language_{context}"])
+    if answers.has(f"concept_{context}"):
+        want = answers[f"concept_{context}"]
+        lf, lm = engine.language(want["tokens"], stem)
+        image = checks.Answers(detector_answers)["image"]
+        got = engine.concept({n: image[n] for n in checks.SHARED}, {**{n: want[n] for n in checks.BOX}, "language_features": lf,
+                                                                    "language_mask": lm}, checks.ALL)
+        stages.compare("phrase through LiteText, and a box", got, want)
+
+
+def part_thin(table, work):
+    m = work.model("thin")
+    compare(table, work, "thin", f"{m}/answers", f"{m}/sam3.pt")
+
+
+def part_v030(table, work):
+    """sam3-onnx's layout, checked by its own names; osam_interop.py gives the same files to osam."""
+    import v030
+    m = work.model("thin")
+    folder, _ = work.export("thin-sam3-onnx", f"{m}/sam3.pt", "--layout", "sam3-onnx")
+    v030.compare(table, folder, "thin, sam3-onnx layout", checks.Answers(f"{m}/answers"))
+
+
+def part_full(table, work):
+    """The released size. Exports under a limit of memory, measures, then compares graph by graph."""
+    m = work.model("full")
+    checkpoint = f"{m}/sam3.pt"
+    start = time.monotonic()
+    copy = os.path.join(work.folder, "copy.pt")
+    subprocess.run(["cp", checkpoint, copy], check=True)
+    subprocess.run(["sha256sum", copy], check=True, stdout=subprocess.DEVNULL)
+    plain = time.monotonic() - start
+    os.remove(copy)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    samlet, work.samlet = work.samlet, os.path.join(work.folder, "limited")
+    with open(work.samlet, "w") as f:
+        f.write(f'#!/bin/sh\nexec prlimit --data=400000000 {samlet} "$@"\n')
+    os.chmod(work.samlet, 0o755)
+    folder, seconds = work.export("full", checkpoint)
+    work.samlet = samlet
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    size = sum(os.path.getsize(os.path.join(folder, x)) for x in os.listdir(folder))
+    print(f"full size: exported in {seconds:.1f} s under prlimit --data=400000000 (cp and sha256sum of the checkpoint: {plain:.1f} s), "
+          f"{size / 1e9:.2f} GB; peak of resident memory {'<= ' if peak == before else ''}{peak / 1e6:.2f} GB, mapped pages included")
+    table.fact("all files", "full", "time", seconds <= 1.5 * plain, f"{seconds:.1f} s is more than 1.5 x {plain:.1f} s")
+    answers = checks.Answers(f"{m}/answers")
+    graphs.check(table, folder, "full", sizes_with_context(answers, folder))
+    engine = engines.V1(folder)
+    stages = checks.Stages(table, engine, answers, "full")
+    features = stages.image()
+    engine.forget("image_encoder")
+    language = stages.language()
+    engine.forget("language_encoder")
+    stages.concepts()
+    stages.thresholds()
+    stages.batch()
+    stages.chained(features, language)
+    engine.forget("decoder")
+    stages.points()
+
+
+def part_miniature(table, work):
+    import miniature
+    miniature.compare(table, work)
+
+
+PARTS = {n[5:]: f for n, f in globals().items() if n.startswith("part_")}
+DEFAULT = ("micro", "tiny", "layouts", "litetext", "thin", "v030", "miniature")
+
+
+def stand_in(table, work, fault):
+    import standin
+    m = work.model("tiny-0")
+    checks.Stages(table, standin.StandIn(m, fault), checks.Answers(f"{m}/answers"), "tiny, plain formulas").everything()
+
+
+def write(path, table, words):
+    """Replaces what stands between the markers in a Markdown file."""
+    begin, end = "<!-- begin: scripts/parity -->", "<!-- end: scripts/parity -->"
+    text = open(path, encoding="utf-8").read()
+    head, rest = text.split(begin, 1)
+    tail = rest.split(end, 1)[1]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"{head}{begin}\n{words}\n\n{table}\n{end}{tail}")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__)
+    ap.add_argument("--work", required=True)
+    ap.add_argument("--samlet")
+    ap.add_argument("--ort-path", help="a folder with another onnxruntime package")
+    ap.add_argument("--stand-in", nargs="?", const="none")
+    ap.add_argument("--osam", action="store_true")
+    ap.add_argument("--write")
+    ap.add_argument("parts", nargs="*", choices=[*PARTS, []])
+    a = ap.parse_args()
+    if a.ort_path:
+        sys.path.insert(0, a.ort_path)
+    import onnxruntime
+    work, table = Work(a.work, a.samlet, True), measure.Table()
+    start = time.monotonic()
+    if a.stand_in:
+        stand_in(table, work, None if a.stand_in == "none" else a.stand_in)
+    for name in () if a.stand_in else a.parts or DEFAULT:
+        try:
+            PARTS[name](table, work)
+        except Exception as e:                               # the other parts still say what they have
+            import traceback
+            traceback.print_exc()
+            table.fact("all files", name, "runs", False, f"{type(e).__name__}: {e}")
+    if a.osam:
+        import osam_interop
+        osam_interop.compare(table, work)
+    words = (f"ONNX Runtime {onnxruntime.__version__}, Meta's classes on PyTorch 2.13.0, both float32 on a CPU; "
+             f"{table.count} comparisons, {len(table.problems)} beyond a bound.")
+    print(table)
+    print(f"\n{words} {time.monotonic() - start:.0f} s")
+    for p in table.problems:
+        print("beyond its bound:", p)
+    if a.write and not table.problems:
+        write(a.write, table, words)
+    print(f"{table.count - len(table.problems)} passed, {len(table.problems)} failed")
+    return 1 if table.problems or not table.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
