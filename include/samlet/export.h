@@ -17,7 +17,8 @@
 
 namespace samlet {
 
-/// How far an export is. Bytes of all files together, and the one that is being written.
+/// How far an export is: bytes of all files together, and the file that is being written. In the self-test
+/// the total is 0 and the file is the graph that is being run.
 struct ExportProgress {
   std::uint64_t done = 0;
   std::uint64_t total = 0;
