@@ -11,6 +11,7 @@
 
 #include "libs/base/file.h"
 #include "libs/ort/model_file.h"
+#include "models/sam3/check.h"
 #include "models/sam3/folder.h"
 #include "models/sam3/pipeline.h"
 #include "samlet/error.h"
@@ -25,7 +26,7 @@ std::unique_ptr<ConceptSegmenter> open_sam3(const fs::path& folder, const ModelO
 }
 
 constexpr std::array kFamilies{
-    Family{"sam3", sam3::recognises, open_sam3},
+    Family{"sam3", sam3::recognises, open_sam3, sam3::check_folder},
 };
 
 /// The graphs of a folder that no family claims, by name.
@@ -81,6 +82,15 @@ void require_folder(const fs::path& folder) {
   }
 }
 
+/// Errors: kModelMissing and kModelUnsupported for a folder that no family claims.
+const Family& family_of(const fs::path& folder) {
+  require_folder(folder);
+  for (const Family& family : kFamilies) {
+    if (family.recognises(folder)) return family;
+  }
+  refuse_folder(folder);
+}
+
 }  // namespace
 
 std::span<const Family> families() noexcept {
@@ -90,11 +100,12 @@ std::span<const Family> families() noexcept {
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const fs::path& folder,
                                                          const ModelOptions& options) {
   (void)ort::device_from_name(options.device);
-  require_folder(folder);
-  for (const Family& family : families()) {
-    if (family.recognises(folder)) return family.open(folder, options);
-  }
-  refuse_folder(folder);
+  return family_of(folder).open(folder, options);
+}
+
+void check_model_folder(const fs::path& folder, const FolderCheckOptions& options) {
+  if (!options.compare_device.empty()) (void)ort::device_from_name(options.compare_device);
+  family_of(folder).check(folder, options);
 }
 
 }  // namespace samlet

@@ -214,6 +214,27 @@ ExportArguments finish_export(ExportArguments arguments, const RawExport& raw) {
   return arguments;
 }
 
+void define_check(CLI::App& app, CheckArguments& check) {
+  CLI::App* command = app.add_subcommand("check", "Verify a model folder: files, contract, self-test");
+  command->add_option("model", check.model, "The model's folder")->required()->type_name("MODEL");
+  command->add_option("--device", check.device, "Compare this device with the CPU, graph by graph")
+      ->check(not_empty())
+      ->type_name("NAME");
+  command->add_option("--against", check.against, "Compare with this model on pictures")
+      ->check(not_empty())
+      ->type_name("MODEL");
+  command->add_option("--images", check.images, "Pictures and folders of pictures for --against")
+      ->delimiter('\0')
+      ->type_name("PATH...");
+  add_repeatable(*command, "--text,-t", check.texts, "What to look for in them")->type_name("PHRASE");
+  command->add_flag("--json", check.json, "Print what was found as JSON");
+  command->add_option("--threads", check.threads, "Threads; 0 = the processors that may be used")
+      ->check(CLI::Range(0, 256));
+  command->add_option("--ort-library", check.runtime_library, "The ONNX Runtime library or its folder")
+      ->type_name("PATH");
+  add_verbosity(*command, check.verbosity);
+}
+
 void define_doctor(CLI::App& app, DoctorArguments& doctor) {
   CLI::App* command = app.add_subcommand("doctor", "Show what this machine can run, and why not the rest");
   command->add_option("--ort-library", doctor.runtime_library, "The ONNX Runtime library or its folder")
@@ -295,7 +316,7 @@ std::string with_pictures_in_usage(std::string help) {
 
 std::string unknown_command(std::span<const char* const> words) {
   constexpr std::string_view kCommands =
-      "the commands are run, export, doctor and tokens. Run 'samlet --help' to see what they do";
+      "the commands are run, export, check, doctor and tokens. Run 'samlet --help' to see what they do";
   if (words.size() < 2) return fmt::format("no command was given; {}", kCommands);
   return fmt::format("'{}' is no command; {}", words[1], kCommands);
 }
@@ -313,10 +334,12 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   RawRun raw;
   ExportArguments exported;
   RawExport raw_export;
+  CheckArguments check;
   DoctorArguments doctor;
   TokensArguments tokens;
   define_run(app, run, raw);
   define_export(app, exported, raw_export);
+  define_check(app, check);
   define_doctor(app, doctor);
   define_tokens(app, tokens);
   app.footer(std::string(kExamples));  // after the commands, which would inherit it
@@ -339,6 +362,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   raw.pictures = pictures_among(app.get_subcommand("run")->remaining());
   if (app.got_subcommand("run")) return finish_run(std::move(run), raw, after_dashes);
   if (app.got_subcommand("export")) return finish_export(std::move(exported), raw_export);
+  if (app.got_subcommand("check")) return check;
   if (app.got_subcommand("doctor")) return doctor;
   return tokens;
 }

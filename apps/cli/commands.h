@@ -40,6 +40,18 @@ struct ExportArguments {
   Verbosity verbosity = Verbosity::kNormal;
 };
 
+struct CheckArguments {
+  std::string model;
+  std::string device;               ///< Compared with the CPU; empty = none.
+  std::string against;              ///< Another model, compared on `images` with `texts`; empty = none.
+  std::vector<std::string> images;  ///< Files and folders.
+  std::vector<std::string> texts;   ///< Empty = a few common words.
+  bool json = false;
+  int threads = 0;
+  std::string runtime_library;
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
 struct DoctorArguments {
   std::string runtime_library;
   Verbosity verbosity = Verbosity::kNormal;
@@ -55,8 +67,8 @@ struct PrintArguments {
   std::string text;
 };
 
-using Arguments =
-    std::variant<PrintArguments, RunArguments, ExportArguments, DoctorArguments, TokensArguments>;
+using Arguments = std::variant<PrintArguments, RunArguments, CheckArguments, ExportArguments, DoctorArguments,
+                               TokensArguments>;
 
 /// Reads the command line. Errors: kUsage, kPromptInvalid (a box that is not four numbers).
 [[nodiscard]] Arguments parse_arguments(int argc, const char* const* argv);
@@ -65,6 +77,7 @@ using Arguments =
 [[nodiscard]] int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel);
 [[nodiscard]] int export_checkpoint(const ExportArguments& arguments, Terminal& terminal,
                                     const CancelToken& cancel);
+[[nodiscard]] int check(const CheckArguments& arguments, Terminal& terminal, const CancelToken& cancel);
 [[nodiscard]] int doctor(const DoctorArguments& arguments, Terminal& terminal);
 [[nodiscard]] int tokens(const TokensArguments& arguments, Terminal& terminal);
 

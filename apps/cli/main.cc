@@ -64,6 +64,8 @@ int dispatch(const samlet::cli::Arguments& arguments, samlet::cli::Terminal& ter
           return 0;
         } else if constexpr (std::is_same_v<Given, RunArguments>) {
           return run(given, terminal, cancel);
+        } else if constexpr (std::is_same_v<Given, CheckArguments>) {
+          return check(given, terminal, cancel);
         } else if constexpr (std::is_same_v<Given, ExportArguments>) {
           return export_checkpoint(given, terminal, cancel);
         } else if constexpr (std::is_same_v<Given, DoctorArguments>) {

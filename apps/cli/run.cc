@@ -1,13 +1,11 @@
-#include <system_error>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/environment.h"
-#include "apps/cli/model_store.h"
+#include "apps/cli/model_argument.h"
 #include "apps/cli/output_plan.h"
 #include "apps/cli/run_one.h"
-#include "libs/base/file.h"
 #include "libs/ort/session.h"
 #include "samlet/error.h"
 #include "samlet/segmenter.h"
@@ -15,12 +13,22 @@
 namespace samlet::cli {
 namespace {
 
-namespace fs = std::filesystem;
+/// The text encoder that was asked for: by option, or as MODEL:NAME.
+std::string text_encoder_of(const RunArguments& arguments, const ModelArgument& model) {
+  if (!arguments.text_encoder.empty() && !model.text_encoder.empty()) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the text encoder is named twice, '{}' and '{}'; leave one out",
+                            arguments.text_encoder, model.text_encoder));
+  }
+  return arguments.text_encoder.empty() ? model.text_encoder : arguments.text_encoder;
+}
 
-ModelOptions model_options(const RunArguments& arguments, Terminal& terminal) {
-  RuntimeSearch search = runtime_search(arguments.runtime_library);
-  return {arguments.device,         arguments.threads,   std::move(search.library),
-          std::move(search.search), terminal.log_sink(), arguments.text_encoder};
+std::unique_ptr<ConceptSegmenter> open_model(const RunArguments& arguments, Terminal& terminal) {
+  const ModelArgument model = resolve_model(arguments.model);
+  ModelOptions options =
+      model_options(arguments.device, arguments.threads, arguments.runtime_library, terminal);
+  options.text_encoder = text_encoder_of(arguments, model);
+  return open_concept_segmenter(model.folder, options);
 }
 
 /// True for what is wrong with one picture and says nothing of the next.
@@ -62,8 +70,7 @@ void warn_of_too_many_threads(int threads, Terminal& terminal) {
 int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
   terminal.set_verbosity(arguments.verbosity);
   if (arguments.json || arguments.out == "-") terminal.require_output(arguments.out == "-");
-  const auto model =
-      open_concept_segmenter(resolve_model(arguments.model), model_options(arguments, terminal));
+  const auto model = open_model(arguments, terminal);
   check_without_picture(arguments, *model);
   warn_of_too_many_threads(arguments.threads, terminal);
   const auto plan = plan_outputs(arguments);

@@ -84,6 +84,7 @@ class Tester final : public TrialRunner {
     TrialOutputs outputs;
     outputs.base = run_once(runner_, trial, trial.base, options_.cancel);
     note_figures(graph, trial, outputs.base);
+    if (trial.changes.empty()) report_.unjudged.insert(graph);
     std::set<std::string> still(trial.outputs.begin(), trial.outputs.end());
     for (const SharedTensor& change : trial.changes) {
       SharedTensors inputs = trial.base;

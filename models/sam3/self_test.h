@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ struct SelfTestFault {
 struct SelfTestReport {
   ManifestSelfTest test;              ///< What the outputs were like.
   std::vector<SelfTestFault> faults;  ///< Empty when all is well.
+  std::set<std::string> unjudged;     ///< Graphs that ran, but whose inputs were not changed.
 };
 
 /// Runs the graphs of a folder: of contract version 1 all that its model.json names, of sam3-onnx v0.3.0 its
