@@ -353,8 +353,13 @@ Arguments parse_arguments(int argc, const char* const* argv) {
     return PrintArguments{app.help("", CLI::AppFormatMode::All)};
   } catch (const CLI::CallForVersion&) {
     return PrintArguments{fmt::format("samlet {}\n", version())};
-  } catch (const CLI::RequiredError&) {
-    throw Error(ErrorCode::kUsage, unknown_command(words));
+  } catch (const CLI::RequiredError& error) {
+    // Of a command that is known something else is missing.
+    const bool is_command = !app.get_subcommands().empty();
+    throw Error(ErrorCode::kUsage, is_command
+                                       ? fmt::format("{}\nRun 'samlet {} --help' to see what can be asked",
+                                                     error.what(), words[1])
+                                       : unknown_command(words));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{}\nRun 'samlet --help' to see what can be asked", error.what()));

@@ -23,6 +23,9 @@ inline fs::path miniature() {
 inline std::string miniature_model() {
   return (miniature() / "onnx-v030").native();
 }
+inline std::string miniature_checkpoint() {
+  return (miniature() / "checkpoint/sam3_mini.pt").native();
+}
 inline std::string sample(const std::string& name) {
   return (miniature() / "samples" / name).native();
 }
@@ -56,6 +59,18 @@ class CliTest : public testing::Test {
   ProcessResult run(std::vector<std::string> words, const ProcessOptions& options = {}) const {
     words.insert(words.begin(), {"run", miniature_model()});
     return samlet(std::move(words), options);
+  }
+
+  /// Exports the miniature into the test's folder under that name, unchecked unless the options say
+  /// otherwise.
+  std::string export_miniature(const std::string& name, std::vector<std::string> options = {"--no-check"}) {
+    const std::string target = (folder_.path() / name).native();
+    std::vector<std::string> words{"export", miniature_checkpoint(), "--out", target};
+    words.insert(words.end(), options.begin(), options.end());
+    const ProcessResult result = samlet(words);
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    remember_entries();
+    return target;
   }
 
   /// A refusal: this exit code, one sentence on standard error that mentions all parts, nothing on standard

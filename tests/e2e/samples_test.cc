@@ -15,20 +15,39 @@ constexpr double kScoreTolerance = 1e-4;
 constexpr double kBoxTolerance = 5e-5;  // of the picture's side
 constexpr double kLeastIou = 0.999;
 
+/// The two folders that answer for the miniature: foreign graphs by PyTorch's exporter, and our own export.
+enum class Folder { kV030, kOwn };
+
 struct Sample {
   std::string name;
   std::string picture;
+  Folder folder = Folder::kV030;
 };
 
 /// For the names of failed tests; the default prints bytes.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is GoogleTest's.
 void PrintTo(const Sample& sample_row, std::ostream* out) {
-  *out << sample_row.picture;
+  *out << sample_row.picture << (sample_row.folder == Folder::kOwn ? ", own export" : ", v0.3.0");
 }
 
 class Samples : public CliTest, public testing::WithParamInterface<Sample> {
  protected:
   Samples() : expected_(Json::parse(read_text(miniature() / "expected" / (GetParam().name + ".json")))) {}
+
+  void SetUp() override {
+    if (is_own()) model_ = export_miniature("model");
+  }
+
+  [[nodiscard]] static bool is_own() { return GetParam().folder == Folder::kOwn; }
+
+  /// The prompts of the sample, in the order of the file; those of many boxes only where they can be had.
+  [[nodiscard]] std::vector<Json> possible_concepts() const {
+    auto found = concepts(true);
+    if (!is_own()) return found;
+    const auto more = concepts(false);
+    found.insert(found.end(), more.begin(), more.end());
+    return found;
+  }
 
   [[nodiscard]] std::vector<Json> concepts(bool one_box_at_most) const {
     std::vector<Json> found;
@@ -52,8 +71,8 @@ class Samples : public CliTest, public testing::WithParamInterface<Sample> {
   }
 
   Json result_of(std::vector<std::string> words) const {
-    words.insert(words.begin(), {sample(GetParam().picture), "--json"});
-    const ProcessResult result = run(words);
+    words.insert(words.begin(), {"run", model_, sample(GetParam().picture), "--json"});
+    const ProcessResult result = samlet(words);
     EXPECT_EQ(result.exit_code, 0) << result.error;
     return Json::parse(result.output);
   }
@@ -78,10 +97,11 @@ class Samples : public CliTest, public testing::WithParamInterface<Sample> {
   }
 
   Json expected_;
+  std::string model_ = miniature_model();
 };
 
 TEST_P(Samples, FindTheSameInstancesAsTheReference) {
-  const auto prompts = concepts(true);
+  const auto prompts = possible_concepts();
   ASSERT_GE(prompts.size(), 4U);
   for (const Json& prompt : prompts) {
     SCOPED_TRACE(prompt["id"].get<std::string>());
@@ -112,7 +132,9 @@ TEST_P(Samples, ManyPhrasesInOneCallGiveWhatEachGivesAlone) {
   EXPECT_EQ(result_of(words)["instances"], together);
 }
 
-TEST_P(Samples, TwoBoxesAreRefusedBecauseTheGraphHasOneSlot) {
+class ForeignSamples : public Samples {};
+
+TEST_P(ForeignSamples, TwoBoxesAreRefusedBecauseTheGraphHasOneSlot) {
   const auto prompts = concepts(false);
   ASSERT_FALSE(prompts.empty());
   for (const Json& prompt : prompts) {
@@ -122,13 +144,71 @@ TEST_P(Samples, TwoBoxesAreRefusedBecauseTheGraphHasOneSlot) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Miniature, Samples,
-    testing::Values(Sample{"shapes_01", "shapes_01.png"}, Sample{"shapes_02", "shapes_02.jpg"},
-                    Sample{"shapes_03", "shapes_03.png"}, Sample{"shapes_04", "shapes_04.jpg"},
-                    Sample{"shapes_05", "shapes_05.png"}, Sample{"shapes_06", "shapes_06.png"},
-                    Sample{"shapes_07", "shapes_07.png"}, Sample{"shapes_08", "shapes_08.png"}),
-    [](const auto& row) { return row.param.name; });
+class OwnSamples : public Samples {};
+
+// Half precision: scores within 0.02 and masks that overlap by 0.98 (the best that small weights allow is far
+// better).
+TEST_P(OwnSamples, HalfPrecisionFindsTheSame) {
+  model_ = export_miniature("half", {"--precision", "fp16", "--no-check"});
+  constexpr double kHalfScore = 0.02;
+  constexpr double kHalfIou = 0.98;
+  for (const Json& prompt : possible_concepts()) {
+    SCOPED_TRACE(prompt["id"].get<std::string>());
+    // An answer this near to the threshold may fall on either side.
+    if (prompt["nearest_to_threshold"].get<double>() < kHalfScore) continue;
+    const Json instances = result_of(words_of(prompt))["instances"];
+    const Json& detections = prompt["detections"];
+    ASSERT_EQ(instances.size(), detections.size());
+    for (std::size_t i = 0; i < instances.size(); ++i) {
+      EXPECT_NEAR(instances[i]["score"].get<double>(), detections[i]["score"].get<double>(), kHalfScore);
+      const Mask ours =
+          from_coco_string(instances[i]["mask"]["counts"], expected_["width"], expected_["height"]);
+      const Mask theirs =
+          from_coco_string(detections[i]["mask"]["counts"], expected_["width"], expected_["height"]);
+      EXPECT_GE(intersection_over_union(ours, theirs), kHalfIou);
+    }
+  }
+}
+
+TEST_P(OwnSamples, StaticDecoderFindsTheSame) {
+  model_ = export_miniature("static", {"--target", "coreml", "--no-check"});
+  for (const Json& prompt : possible_concepts()) {
+    SCOPED_TRACE(prompt["id"].get<std::string>());
+    expect_same(result_of(words_of(prompt))["instances"], prompt["detections"]);
+  }
+}
+
+TEST_P(OwnSamples, AnyThresholdKeepsExactlyTheScoresAboveIt) {
+  for (const Json& prompt : possible_concepts()) {
+    SCOPED_TRACE(prompt["id"].get<std::string>());
+    auto words = words_of(prompt);
+    words.insert(words.end(), {"--threshold", "0.1"});
+    const Json instances = result_of(words)["instances"];
+    std::size_t above = 0;
+    for (const Json& score : prompt["all_scores"]) above += score.get<double>() > 0.1 ? 1U : 0U;
+    EXPECT_EQ(instances.size(), above);
+  }
+}
+
+std::vector<Sample> samples_of(Folder folder) {
+  return {{"shapes_01", "shapes_01.png", folder}, {"shapes_02", "shapes_02.jpg", folder},
+          {"shapes_03", "shapes_03.png", folder}, {"shapes_04", "shapes_04.jpg", folder},
+          {"shapes_05", "shapes_05.png", folder}, {"shapes_06", "shapes_06.png", folder},
+          {"shapes_07", "shapes_07.png", folder}, {"shapes_08", "shapes_08.png", folder}};
+}
+
+std::string name_of(const testing::TestParamInfo<Sample>& row) {
+  return row.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(V030, Samples, testing::ValuesIn(samples_of(Folder::kV030)), name_of);
+INSTANTIATE_TEST_SUITE_P(Own, Samples, testing::ValuesIn(samples_of(Folder::kOwn)), name_of);
+INSTANTIATE_TEST_SUITE_P(V030, ForeignSamples, testing::ValuesIn(samples_of(Folder::kV030)), name_of);
+// Enough for what only the form of the graphs could break.
+INSTANTIATE_TEST_SUITE_P(Own, OwnSamples,
+                         testing::Values(Sample{"shapes_01", "shapes_01.png", Folder::kOwn},
+                                         Sample{"shapes_06", "shapes_06.png", Folder::kOwn}),
+                         name_of);
 
 TEST_F(CliTest, FractionsOfThePictureMeanTheSameBox) {
   const std::string picture = sample("shapes_01.png");  // 640x480

@@ -265,6 +265,7 @@ class Exporter {
 }  // namespace
 
 ExportReport export_checkpoint(const ExportOptions& options, const SelfTest& self_test) {
+  check_options(options);
   refuse_taken_folder(options.out, options.overwrite);
   return Exporter(options, plan_export(options)).run(self_test);
 }

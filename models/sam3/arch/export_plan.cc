@@ -35,16 +35,6 @@ DType precision_of(const ExportOptions& options) {
               fmt::format("the precision '{}' is unknown; choose fp32 or fp16", options.precision));
 }
 
-void require_fitting(const ExportOptions& options) {
-  const bool is_static = decoder_form(options.target) == DecoderForm::kStatic;
-  if (!is_v030(options)) return;
-  if (is_static || precision_of(options) != DType::kFloat32) {
-    throw Error(ErrorCode::kUsage, fmt::format("the layout sam3-onnx is dynamic and fp32; leave out --{} {}",
-                                               is_static ? "target" : "precision",
-                                               is_static ? options.target : options.precision));
-  }
-}
-
 /// transformers' description beside the checkpoint, where there is one.
 fs::path config_beside(const fs::path& checkpoint) {
   fs::path config = checkpoint.parent_path() / "config.json";
@@ -160,8 +150,18 @@ DecoderForm decoder_form(const std::string& target) {
   throw Error(ErrorCode::kUsage, fmt::format("the target '{}' is unknown; choose one of {}", target, names));
 }
 
+void check_options(const ExportOptions& options) {
+  const bool is_static = decoder_form(options.target) == DecoderForm::kStatic;
+  const bool is_half = precision_of(options) != DType::kFloat32;
+  if (is_v030(options) && (is_static || is_half)) {
+    throw Error(ErrorCode::kUsage, fmt::format("the layout sam3-onnx is dynamic and fp32; leave out --{} {}",
+                                               is_static ? "target" : "precision",
+                                               is_static ? options.target : options.precision));
+  }
+}
+
 ExportPlan plan_export(const ExportOptions& options) {
-  require_fitting(options);
+  check_options(options);
   const GraphOptions graph_options{precision_of(options), decoder_form(options.target)};
   ExportPlan plan;
   plan.weights = Weights::open(options.checkpoint);

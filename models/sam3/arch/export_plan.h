@@ -28,6 +28,9 @@ struct ExportPlan {
   std::vector<PlannedGraph> graphs;
 };
 
+/// What can be said of the options without the checkpoint. Errors: kUsage.
+void check_options(const ExportOptions& options);
+
 /// Opens, reads the dimensions, builds all graphs and accounts for every tensor. Errors: those of
 /// export_model but for writing.
 [[nodiscard]] ExportPlan plan_export(const ExportOptions& options);
