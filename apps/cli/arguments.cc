@@ -171,7 +171,6 @@ void define_export(CLI::App& app, ExportArguments& arguments, RawExport& raw) {
   command
       ->add_option("checkpoint", raw.checkpoint,
                    "sam3.pt, a .safetensors file, an index of shards, or a folder")
-      ->required()
       ->type_name("CHECKPOINT");
   auto* out =
       command->add_option("--out,-o", raw.out, "The folder to make")->check(not_empty())->type_name("FOLDER");
@@ -203,6 +202,9 @@ void define_export(CLI::App& app, ExportArguments& arguments, RawExport& raw) {
 }
 
 ExportArguments finish_export(ExportArguments arguments, const RawExport& raw) {
+  if (raw.checkpoint.empty()) {
+    throw Error(ErrorCode::kUsage, "no checkpoint was named; write: samlet export CHECKPOINT --out FOLDER");
+  }
   if (raw.out.empty() && arguments.name.empty()) {
     throw Error(ErrorCode::kUsage, "nowhere to export to; write: samlet export CHECKPOINT --out FOLDER");
   }
