@@ -177,7 +177,7 @@ class Stages:
     def click(self, prompt, got, want):
         self.see("point decoder", prompt, "click", measure.click(got["mask_logits"], want["mask_logits"]))
         self.see("point decoder", prompt, "score", measure.absolute(got["iou"], want["iou"]))
-        self.see("point decoder", prompt, "tensor", measure.relative(got["object_score"], want["object_score"], 1.0))
+        self.see("point decoder", prompt, "click", measure.relative(got["object_score"], want["object_score"], 1.0))
 
     def points(self):
         features = {n: self.answers["image"][n] for n in POINT}

@@ -7,7 +7,7 @@ BOUNDS = {
     "score": (1e-4, "scores"),            # absolute; also presence and predicted IoU
     "box": (5e-5, "boxes"),               # of the side
     "iou": (1e-4, "1 - mask IoU"),        # of kept instances, one pixel apart: IoU >= 0.9999
-    "click": (1e-3, "click masks"),       # mean|a-b| / std, on random weights only
+    "click": (1e-3, "clicks"),            # masks: mean|a-b| / std; object score; on random weights only
     "same": (0.0, "other"),               # things that must not differ at all: counted
 }
 FP16 = {"tensor": None, "score": 2e-2, "box": 1e-2, "iou": 2e-2, "click": None, "same": 0.0}
@@ -73,13 +73,18 @@ class Table:
     """Rows graph x model x prompt, each with the worst error of every kind."""
 
     def __init__(self):
-        self.rows, self.limits, self.count = {}, {}, 0
-        self.problems = []
+        self.rows, self.count, self.problems = {}, 0, []
+        self.together = set()                                # models whose prompts share one row
+
+    def row(self, graph, model, prompt):
+        if model in self.together:
+            prompt = "all prompts"
+        return self.rows.setdefault((graph, model, prompt), {})
 
     def see(self, graph, model, prompt, kind, error, limit=None):
         """limit: another bound than the kind's; None in FP16 means reported, not judged."""
         self.count += 1
-        row = self.rows.setdefault((graph, model, prompt), {})
+        row = self.row(graph, model, prompt)
         row[kind] = max(row.get(kind, 0.0), error)
         bound = BOUNDS[kind][0] if limit is None else limit
         if not error <= bound:
@@ -87,13 +92,13 @@ class Table:
 
     def report(self, graph, model, prompt, kind, value):
         """A figure without a bound."""
-        row = self.rows.setdefault((graph, model, prompt), {})
+        row = self.row(graph, model, prompt)
         row[kind] = max(row.get(kind, 0.0), value)
 
     def fact(self, graph, model, prompt, holds, otherwise):
         """Something that is so or not."""
         self.count += 1
-        row = self.rows.setdefault((graph, model, prompt), {})
+        row = self.row(graph, model, prompt)
         row["same"] = row.get("same", 0.0) + (0.0 if holds else 1.0)
         if not holds:
             self.problems.append(f"{graph} | {model} | {prompt}: {otherwise}")
@@ -103,8 +108,9 @@ class Table:
         lines = ["| graph | model | prompt | " + " | ".join(BOUNDS[x][1] for x in kinds) + " |",
                  "|" + "---|" * (3 + len(kinds)),
                  "| **bound** | | | " + " | ".join("exact" if x == "same" else f"{BOUNDS[x][0]:.0e}" for x in kinds) + " |"]
-        order = ["image encoder", "language encoder", "decoder", "point decoder"]
-        rank = lambda r: next((i for i, o in enumerate(order) if r[0].startswith(o)), len(order))
+        order = ["image encoder", "language encoder", "language encoder, LiteText", "decoder", "decoder, static", "point decoder"]
+        models = list(dict.fromkeys(r[1] for r in self.rows))
+        rank = lambda r: (order.index(r[0]) if r[0] in order else len(order), models.index(r[1]))
         previous = ("", "")
         for key in sorted(self.rows, key=rank):              # stable: otherwise as they came
             row = self.rows[key]

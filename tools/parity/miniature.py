@@ -77,14 +77,15 @@ class Miniature:
         if every:
             self.see("decoder", prompt, "score", max(0.0, measure.absolute(scores, np.array(p["all_scores"])) - ROUNDED))
             self.see("decoder", prompt, "score", abs(float(got["presence"][0]) - p["presence"]) - ROUNDED)
-            kept = np.flatnonzero(np.array(p["all_scores"]) > 0.5)
+            limit = self.limits.get("score", measure.BOUNDS["score"][0])
+            same = np.array_equal(scores > 0.5, np.array(p["all_scores"]) > 0.5)
+            self.table.fact("decoder", self.label, prompt, same or p["nearest_to_threshold"] <= limit, f"others are kept: {p['id']}")
+            order = np.array([d["query"] for d in want], np.int64)
         else:
-            kept = np.arange(len(scores))
-        order = kept[np.argsort(-scores[kept], kind="stable")]
-        limit = self.limits.get("score", measure.BOUNDS["score"][0])
-        if len(order) != len(want):                          # allowed only where a score lies on the threshold
-            self.table.fact("decoder", self.label, prompt, p["nearest_to_threshold"] <= limit, f"{len(order)} kept, not {len(want)}: {p['id']}")
-            return
+            order = np.argsort(-scores, kind="stable")
+            if len(order) != len(want):
+                self.table.fact("decoder", self.label, prompt, False, f"{len(order)} kept, not {len(want)}: {p['id']}")
+                return
         if not want:
             return
         self.see("decoder", prompt, "score", measure.absolute(scores[order], np.array([d["score"] for d in want])) - ROUNDED)
@@ -99,12 +100,13 @@ class Miniature:
         points = [[p["box"][0], p["box"][1]], [p["box"][2], p["box"][3]]] if p["box"] else []
         labels = ([2, 3] if p["box"] else []) + p["labels"]
         points = np.array(points + p["points"], np.float64) * [s / width, s / height]
-        mask = previous.get(p["mask_from"])
+        mask = previous[p["mask_from"]] if p["mask_from"] else None
         got = self.engine.point(features, {
             "point_coords": points[None].astype(np.float32), "point_labels": np.array([labels], np.int64),
             "mask_input": np.zeros((1, 1, side, side), np.float32) if mask is None else mask.reshape(1, 1, side, side),
             "has_mask": np.array([0.0 if mask is None else 1.0], np.float32)})
         prompt = "previous mask" if p["mask_from"] else "box" if p["box"] else "clicks"
+        previous[p["id"]] = np.clip(got["mask_logits"][0, 1 + p["best"]], -32, 32)
         self.see("point decoder", prompt, "score", measure.absolute(got["iou"][0, 1:], np.array([c["iou"] for c in p["multimask"]])) - ROUNDED)
         self.see("point decoder", prompt, "tensor", measure.relative(got["object_score"], np.array([p["object_score_logit"]]), 1.0))
         for i, c in enumerate(p["multimask"]):
@@ -117,13 +119,12 @@ class Miniature:
         pixels, (width, height) = picture(os.path.basename(d["image"]), self.side)
         assert (width, height) == (d["width"], d["height"])
         features = self.engine.image(pixels)
-        low = path[:-len(".json")] + "_lowres.npz"
-        previous = dict(np.load(low)) if os.path.exists(low) else {}
+        previous = {}                                        # low-resolution logits of earlier clicks' best candidates
         for p in d["prompts"]:
             if p["type"] == "concept":
                 if every or (len(p["boxes"]) <= 1):
                     self.concept(features, p, width, height, every)
-            elif clicks and (not p["mask_from"] or p["mask_from"] in previous):
+            elif clicks:
                 self.click(features, p, width, height, previous)
 
 

@@ -23,21 +23,30 @@ class Work:
 
     def model(self, name):
         """The folder of a model of tools/reference/prepare.py with its answers."""
-        folder, stamp = os.path.join(self.folder, "models", name), hashlib.sha256()
+        return os.path.join(self.folder, "models", name)
+
+    def make_models(self, names):
+        """Those that are missing or were made by other tools, by one process."""
+        stamp = hashlib.sha256()
         for f in sorted(os.listdir(REFERENCE)):
             if f.endswith((".py", ".txt")):
                 with open(os.path.join(REFERENCE, f), "rb") as opened:
                     stamp.update(opened.read())
-        made = os.path.join(folder, "made")
-        if os.path.exists(made) and open(made).read() == stamp.hexdigest():
-            return folder
-        shutil.rmtree(folder, ignore_errors=True)
-        self.say(f"making {name}")
-        with open(os.path.join(self.folder, "prepare.log"), "a") as log:
-            subprocess.run([sys.executable, os.path.join(REFERENCE, "prepare.py"), name, folder], check=True, stdout=log, stderr=log)
-        with open(made, "w") as f:
-            f.write(stamp.hexdigest())
-        return folder
+        is_made = lambda made: os.path.exists(made) and open(made).read() == stamp.hexdigest()
+        missing = [n for n in names if not is_made(os.path.join(self.model(n), "made"))]
+        if not missing:
+            return
+        self.say(f"making {', '.join(missing)}")
+        for n in missing:
+            shutil.rmtree(self.model(n), ignore_errors=True)
+        log = os.path.join(self.folder, "prepare.log")
+        with open(log, "w") as opened:
+            command = [sys.executable, os.path.join(REFERENCE, "prepare.py"), *(x for n in missing for x in (n, self.model(n)))]
+            if subprocess.run(command, stdout=opened, stderr=opened).returncode:
+                sys.exit(f"{open(log).read()[-3000:]}\nmaking the models failed (the end of its words is above; all: {log})")
+        for n in missing:
+            with open(os.path.join(self.model(n), "made"), "w") as f:
+                f.write(stamp.hexdigest())
 
     def export(self, name, checkpoint, *options):
         """samlet export; gives back the new folder, seconds and the child's peak memory in bytes."""
@@ -67,12 +76,13 @@ def sizes_with_context(answers, folder):
     return {**answers.sizes(), "context": {**context, "language_encoder": 32}}
 
 
-def compare(table, work, label, answers_folder, checkpoint, options=(), name=None, points=True, contrib=False, declared=True):
-    """One export, everything about it."""
+def compare(table, work, label, answers_folder, checkpoint, options=(), name=None, points=True, together=False):
+    """One export, everything about it. together: one row for all prompts."""
+    if together:
+        table.together.add(label)
     answers = checks.Answers(answers_folder)
     folder, _ = work.export(name or label.replace(" ", "-").replace(",", ""), checkpoint, *options)
-    if declared:
-        graphs.check(table, folder, label, sizes_with_context(answers, folder), contrib)
+    graphs.check(table, folder, label, sizes_with_context(answers, folder))
     checks.Stages(table, engines.V1(folder), answers, label).everything(points)
     return folder
 
@@ -101,22 +111,23 @@ def part_tiny(table, work):
         compare(table, work, f"tiny, {len(TINY_SEEDS)} seeds", f"{m}/answers", f"{m}/sam3.pt", name=f"tiny-{seed}")
     m = work.model("tiny-0")
     for target in ("coreml", "tensorrt"):
-        compare(table, work, f"tiny, {target}", f"{m}/answers", f"{m}/sam3.pt", ("--target", target))
+        compare(table, work, f"tiny, {target}", f"{m}/answers", f"{m}/sam3.pt", ("--target", target), together=True)
 
 
 def part_layouts(table, work):
+    def one(label, folder, file, *options, **more):
+        compare(table, work, f"tiny, {label}", f"{folder}/answers", f"{folder}/{file}", options, together=True, **more)
+
     m = work.model("tiny-0")
-    compare(table, work, "tiny, transformers layout", f"{m}/answers", f"{m}/model.safetensors")
-    compare(table, work, "tiny, shards", f"{m}/answers", f"{m}/shards/model.safetensors.index.json")
-    compare(table, work, "tiny, Sam3Model file", f"{m}/answers", f"{m}/detector/model.safetensors", points=False)
+    one("transformers layout", m, "model.safetensors")
+    one("shards", m, "shards/model.safetensors.index.json")
+    one("Sam3Model file", m, "detector/model.safetensors", points=False)
     for kind, words in (("bf16", "bfloat16"), ("f16", "float16")):
         m = work.model(f"tiny-{kind}")
-        compare(table, work, f"tiny, {words}", f"{m}/answers", f"{m}/sam3.pt", name=f"tiny-{kind}-pt")
-        compare(table, work, f"tiny, {words}", f"{m}/answers", f"{m}/model.safetensors", name=f"tiny-{kind}-safetensors")
-    m = work.model("tiny-3.1")
-    compare(table, work, "tiny, SAM 3.1", f"{m}/answers", f"{m}/sam3.1/sam3.1_multiplex.pt")
-    m = work.model("tiny-168")
-    compare(table, work, "tiny, 168 px", f"{m}/answers", f"{m}/sam3.pt", ("--size", "168"))
+        one(words, m, "sam3.pt", name=f"tiny-{kind}-pt")
+        one(words, m, "model.safetensors", name=f"tiny-{kind}-safetensors")
+    one("SAM 3.1", work.model("tiny-3.1"), "sam3.1/sam3.1_multiplex.pt")
+    one("168 px", work.model("tiny-168"), "sam3.pt", "--size", "168")
 
 
 def part_litetext(table, work):
@@ -129,8 +140,9 @@ def part_litetext(table, work):
 def litetext(table, work, model, checkpoint, encoder, answers_folder, variant, detector_answers=None):
     label = f"{model}, LiteText {variant.upper()}"
     folder, _ = work.export(f"litetext-{variant}", checkpoint, "--text-encoder", encoder)
-    stem = f"litetext_{variant}_language_encoder"
-    engine = engines.V1(folder)
+    stems = [x[len("sam3_"):-len(".onnx")] for x in os.listdir(folder) if x.startswith("sam3_litetext") and x.endswith(".onnx")]
+    table.fact("language encoder, LiteText", label, "context", len(stems) == 1, f"files {stems}")
+    stem, engine = stems[0], engines.V1(folder)
     context = engine.graph(stem).session.get_inputs()[0].shape[1]
     answers = checks.Answers(answers_folder)
     if not answers.has(f"language_{context}"):
@@ -204,6 +216,8 @@ def part_miniature(table, work):
 
 
 PARTS = {n[5:]: f for n, f in globals().items() if n.startswith("part_")}
+MODELS = {"tiny": [f"tiny-{s}" for s in TINY_SEEDS], "layouts": ["tiny-0", "tiny-bf16", "tiny-f16", "tiny-3.1", "tiny-168"],
+          "litetext": ["litetext-16", "litetext-32", "litetext-77"], "thin": ["thin"], "v030": ["thin"], "full": ["full"]}
 DEFAULT = ("micro", "tiny", "layouts", "litetext", "thin", "v030", "miniature")
 
 
@@ -238,9 +252,12 @@ def main():
     import onnxruntime
     work, table = Work(a.work, a.samlet, True), measure.Table()
     start = time.monotonic()
+    parts = [] if a.stand_in else a.parts or ([] if a.osam else DEFAULT)
+    names = [n for p in parts for n in MODELS.get(p, [])] + (["thin"] if a.osam else []) + (["tiny-0"] if a.stand_in else [])
+    work.make_models(list(dict.fromkeys(names)))
     if a.stand_in:
         stand_in(table, work, None if a.stand_in == "none" else a.stand_in)
-    for name in () if a.stand_in else a.parts or DEFAULT:
+    for name in parts:
         try:
             PARTS[name](table, work)
         except Exception as e:                               # the other parts still say what they have

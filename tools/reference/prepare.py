@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a model and its expected answers for scripts/parity.   usage: prepare.py NAME DIR
+"""Makes models and their expected answers for scripts/parity.   usage: prepare.py NAME DIR [NAME DIR ...]
 
 NAME: tiny-SEED, tiny-bf16, tiny-f16, tiny-3.1, tiny-168, thin, full, litetext-16, litetext-32, litetext-77. Writes below DIR
   model files as make_tiny.py, make_sam31.py, make_shards.py and make_litetext.py do, and
   answers/*.safetensors as answers.py does; for litetext-N a folder answers-V for each variant V.
 """
-import json, os, subprocess, sys
+import importlib, json, os, subprocess, sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import numpy as np
@@ -13,7 +13,12 @@ from safetensors.numpy import save_file
 
 
 def tool(name, *arguments):
-    subprocess.run([sys.executable, os.path.join(HERE, name), *arguments], check=True, stdout=subprocess.DEVNULL)
+    """In a process of its own only where memory matters: loading PyTorch takes longer than most of the work."""
+    if "full" in arguments:
+        subprocess.run([sys.executable, os.path.join(HERE, name), *arguments], check=True, stdout=subprocess.DEVNULL)
+        return
+    sys.argv = [name, *arguments]
+    importlib.import_module(name[:-len(".py")]).main()
 
 
 def write_answers(out, **options):
@@ -52,10 +57,9 @@ def litetext(rows, out):
                       f"{folder}/concept_{ctx}.safetensors")
 
 
-def main():
+def prepare(name, out):
     import torch
-    torch.set_num_threads(2 if sys.argv[1] in ("thin", "full") else 1)
-    name, out = sys.argv[1:]
+    torch.set_num_threads(2 if name in ("thin", "full") else 1)
     os.makedirs(out, exist_ok=True)
     kind, _, rest = name.partition("-")
     plain = ["--no-io", "--out", out]
@@ -79,6 +83,12 @@ def main():
         tool("make_tiny.py", "--size", "tiny", "--seed", rest, *plain)
         tool("make_shards.py", out, out)
         write_answers(out)
+
+
+def main():
+    wanted = sys.argv[1:]
+    for name, out in zip(wanted[::2], wanted[1::2]):
+        prepare(name, out)
 
 
 if __name__ == "__main__":
