@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <system_error>
@@ -163,6 +164,17 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+void MappedFile::release(std::span<const std::uint8_t> part) const noexcept {
+  // Whole pages within the part; a page that is shared with a neighbour stays.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin >= end) return;
+  const std::size_t offset = begin - reinterpret_cast<std::uintptr_t>(part.data());
+  // A file that is only read has no changes to lose.
+  (void)::madvise(const_cast<std::uint8_t*>(part.data() + offset), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -49,6 +49,10 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return {data_, size_}; }
 
+  /// Says that a part has been read: its pages no longer count as this process's memory. Reading it again is
+  /// still right, and brings them back from the file. Thread-safe.
+  void release(std::span<const std::uint8_t> part) const noexcept;
+
  private:
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;

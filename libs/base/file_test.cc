@@ -59,6 +59,23 @@ TEST_F(FileTest, EmptyFilesAreFiles) {
   EXPECT_TRUE(MappedFile(folder_ / "empty").bytes().empty());
 }
 
+TEST_F(FileTest, ReleasedPartOfAMappingReadsAsBefore) {
+  std::string content(100'000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>('a' + i % 23);
+  const auto path = folder_ / "large";
+  std::ofstream(path, std::ios::binary) << content;
+  const MappedFile map(path);
+  const auto same = [&] {
+    return std::equal(map.bytes().begin(), map.bytes().end(), content.begin(), content.end(),
+                      [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
+  };
+  ASSERT_TRUE(same());
+  map.release(map.bytes().subspan(5000, 60'000));
+  map.release(map.bytes().first(10));
+  map.release({});
+  EXPECT_TRUE(same());
+}
+
 TEST_F(FileTest, ReadsNoMoreThanTheLimit) {
   write_file_atomic(folder_ / "a", kHello, Overwrite::kRefuse);
   EXPECT_EQ(code_of([&] { (void)read_file(folder_ / "a", 4); }), ErrorCode::kIo);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "libs/base/utf8.h"
+#include "libs/tensor/half.h"
 #include "samlet/error.h"
 
 namespace samlet::checkpoint {
@@ -19,17 +20,6 @@ static_assert(std::endian::native == std::endian::little);
 /// Values of one piece: 256 KiB of floats, which stay in a processor's cache.
 constexpr std::size_t kPiece = 65536;
 
-float from_half(std::uint16_t half) noexcept {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1FU;
-  std::uint32_t mantissa = half & 0x3FFU;
-  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-  // Zero, or a subnormal: mantissa * 2^-24, which a float holds exactly.
-  const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
-  return sign == 0 ? magnitude : -magnitude;
-}
-
 template <typename T>
 T load(const std::uint8_t* at) noexcept {
   T value;
@@ -40,9 +30,9 @@ T load(const std::uint8_t* at) noexcept {
 float load_float(DType dtype, const std::uint8_t* at) noexcept {
   switch (dtype) {
     case DType::kFloat16:
-      return from_half(load<std::uint16_t>(at));
+      return half_to_float(load<std::uint16_t>(at));
     case DType::kBFloat16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16);
+      return bfloat16_to_float(load<std::uint16_t>(at));
     case DType::kFloat64:
       return static_cast<float>(load<double>(at));
     default:
@@ -79,7 +69,7 @@ class StridedWalk {
   std::int64_t offset_ = 0;
 };
 
-void stream_row_major(const TensorInfo& info, const LazyTensor::Sink& sink) {
+void stream_row_major(const TensorInfo& info, const MappedFile& file, const LazyTensor::Sink& sink) {
   const DType dtype = *info.type.dtype;
   const std::size_t count = info.count();
   const std::uint8_t* const first = info.data.data();
@@ -95,6 +85,7 @@ void stream_row_major(const TensorInfo& info, const LazyTensor::Sink& sink) {
       for (std::size_t i = 0; i < size; ++i) buffer[i] = load_float(dtype, at + i * info.type.size);
       sink({buffer.data(), size});
     }
+    file.release({at, size * info.type.size});
     done += size;
   }
 }
@@ -131,9 +122,10 @@ LazyTensor floats_of(const TensorInfo& info, std::shared_ptr<const MappedFile> f
   }
   return {info.shape, [info, file = std::move(file)](const LazyTensor::Sink& sink) {
             if (info.strides.empty()) {
-              stream_row_major(info, sink);
+              stream_row_major(info, *file, sink);
             } else {
               stream_strided(info, sink);
+              file->release(info.data);
             }
           }};
 }
