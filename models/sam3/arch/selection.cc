@@ -43,7 +43,7 @@ Value masks_of_kept(const DetectorContext& context, const Kept& kept, const Valu
   const auto of_prompt = [&](const Value& x) {
     return onnx::unsqueeze(b, onnx::gather(b, x, index, 0), {0});
   };
-  const Prompt one{of_prompt(prompt.tokens), of_prompt(prompt.masked), of_prompt(prompt.key_bias)};
+  const Prompt one{of_prompt(prompt.tokens), {}, of_prompt(prompt.key_bias)};  // the bias says what is masked
   const Value pixels = onnx::squeeze(b, pixel_embedding(inner, of_prompt(memory), one, features), {0});
   const Value mine = onnx::squeeze(b, onnx::nonzero(b, onnx::equal(b, kept.prompt_index, index), "r"), {0});
   const Value logits = mask_logits(inner, onnx::gather(b, embedding, mine, 0), pixels);  // [r, 16 L]
