@@ -130,7 +130,7 @@ std::string Ledger::fault_in(const Recipe& recipe, const Shape& wanted) const {
 
 LazyTensor Ledger::make(const Recipe& recipe, const Shape& shape) const {
   const auto parts = parts_of(recipe);
-  const LazyTensor first = checkpoint_.tensor(parts[0]->name);
+  LazyTensor first = checkpoint_.tensor(parts[0]->name);
   switch (recipe.op) {
     case Op::kStack: {
       std::vector<LazyTensor> tensors;

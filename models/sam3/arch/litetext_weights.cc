@@ -159,7 +159,9 @@ class StudentWeights final : public LiteTextWeights {
       d.variant = d.width < kWidthOfL ? LiteTextVariant::kS1 : LiteTextVariant::kL;
     }
     const Config config = config_beside(path());
-    const auto said = config.integer("text_config.num_attention_heads");
+    // A folder may hold the config of another text encoder.
+    const bool is_its_config = config.integer("text_config.hidden_size").value_or(d.width) == d.width;
+    const auto said = is_its_config ? config.integer("text_config.num_attention_heads") : std::nullopt;
     d.heads = said.value_or(d.width / kHeadSize);
     if (d.heads < 1 || d.width % d.heads != 0 || (!said && d.width % kHeadSize != 0)) {
       unsupported(fmt::format(

@@ -112,6 +112,8 @@ TEST_F(LiteTextWeightsTest, AConfigBesideTellsTheHeads) {
   folder_.write("config.json", "{}");
   EXPECT_EQ(refusal(student("", 48)).code(), ErrorCode::kModelUnsupported);
   EXPECT_EQ(open(student("", 128))->dimensions().heads, 2);
+  folder_.write("config.json", R"({"text_config":{"hidden_size":1024,"num_attention_heads":16}})");
+  EXPECT_EQ(open(student("", 512))->dimensions().heads, 8);
 }
 
 TEST_F(LiteTextWeightsTest, OtherTextEncodersAreRefused) {

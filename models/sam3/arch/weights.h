@@ -31,8 +31,9 @@ enum class Part {
 class Weights : public nn::WeightSource {
  public:
   /// Opens a .pt or .safetensors file, a .safetensors.index.json, or a folder that holds one of them.
-  /// Errors: kNotFound, kIo; kModelDamaged (not a checkpoint, cut); kModelUnsupported (a checkpoint of
-  /// another model, naming what it looks like).
+  /// Errors: kNotFound, kIo; kModelMissing (a folder without a checkpoint, a shard that is not there);
+  /// kModelDamaged (not a checkpoint, cut); kModelUnsupported (a checkpoint of another model, naming what it
+  /// looks like; several checkpoints in a folder).
   static std::unique_ptr<Weights> open(const std::filesystem::path& path);
 
   [[nodiscard]] virtual CheckpointLayout layout() const noexcept = 0;
