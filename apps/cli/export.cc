@@ -33,7 +33,8 @@ std::string bar(const ExportProgress& progress, double seconds) {
 
 std::string in_flops(std::uint64_t flops) {
   constexpr double kGiga = 1e9;
-  return fmt::format("{:.3g} GFLOP", static_cast<double>(flops) / kGiga);
+  const double giga = static_cast<double>(flops) / kGiga;
+  return giga < 100 ? fmt::format("{:.3g} GFLOP", giga) : fmt::format("{:.0f} GFLOP", giga);
 }
 
 void report_details(const ExportReport& report, Terminal& terminal) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "libs/base/file.h"
+#include "models/sam3/arch/litetext_base.h"
 #include "models/sam3/contract.h"
 #include "samlet/error.h"
 
