@@ -80,6 +80,8 @@ void add_students(ExportPlan& plan, const ExportOptions& options, const GraphOpt
               path_to_utf8(student->path()), dimensions.output, path_to_utf8(options.checkpoint),
               plan.dimensions.detector.width));
     }
+    const std::string difference = base_difference(plan.weights->path(), student->path());
+    if (!difference.empty()) log(options.log, LogLevel::kWarning, difference);
     PlannedGraph planned;
     planned.file =
         fmt::format("{}{}{}", kLiteTextFilePrefix, name_of(dimensions.variant), kLiteTextFileSuffix);
