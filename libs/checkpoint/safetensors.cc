@@ -31,7 +31,7 @@ struct NamedType {
 
 ElementType type_named(std::string_view name) {
   static constexpr auto kOther = std::nullopt;
-  static const std::array<NamedType, 18> types{{
+  static const std::array<NamedType, 18> kTypes{{
       {"F32", element_type(DType::kFloat32)},
       {"F16", element_type(DType::kFloat16)},
       {"BF16", element_type(DType::kBFloat16)},
@@ -52,8 +52,8 @@ ElementType type_named(std::string_view name) {
       {"C128", {"complex128", 16, kOther}},
   }};
   const auto it =
-      std::find_if(types.begin(), types.end(), [&](const NamedType& t) { return t.name == name; });
-  if (it != types.end()) return it->type;
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const NamedType& t) { return t.name == name; });
+  if (it != kTypes.end()) return it->type;
   throw Error(
       ErrorCode::kModelUnsupported,
       fmt::format("the header names the element type '{}', which samlet does not know", printable(name)));

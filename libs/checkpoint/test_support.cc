@@ -11,8 +11,8 @@ namespace samlet::checkpoint {
 namespace fs = std::filesystem;
 
 const fs::path& testdata() {
-  static const fs::path path = fs::path(SAMLET_SOURCE_DIR) / "libs" / "checkpoint" / "testdata";
-  return path;
+  static const fs::path kPath = fs::path(SAMLET_SOURCE_DIR) / "libs" / "checkpoint" / "testdata";
+  return kPath;
 }
 
 TemporaryFolder::TemporaryFolder() {
@@ -58,13 +58,22 @@ std::string safetensors_of(std::string_view header, std::string_view data) {
   return little_endian(header.size(), 8) + std::string(header) + std::string(data);
 }
 
+namespace {
+
+std::size_t size_of_type(std::string_view type) {
+  if (type == "F32") return 4;
+  return type.ends_with("F16") ? 2 : 8;
+}
+
+}  // namespace
+
 std::string safetensors_of(const std::vector<Listed>& tensors) {
   std::string header;
   std::string data;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Listed& tensor = tensors[i];
     const std::size_t begin = data.size();
-    const std::size_t size = tensor.type == "F32" ? 4 : tensor.type == "F16" || tensor.type == "BF16" ? 2 : 8;
+    const std::size_t size = size_of_type(tensor.type);
     const auto number = static_cast<float>(i);
     const std::string element =
         size == 4 ? std::string(reinterpret_cast<const char*>(&number), 4) : std::string(size, '\0');

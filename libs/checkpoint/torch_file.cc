@@ -38,7 +38,7 @@ struct StorageType {
 
 ElementType type_of(const PickledTensor& tensor) {
   static constexpr auto kOther = std::nullopt;
-  static const std::array<StorageType, 17> types{{
+  static const std::array<StorageType, 17> kTypes{{
       {"FloatStorage", element_type(DType::kFloat32)},
       {"HalfStorage", element_type(DType::kFloat16)},
       {"BFloat16Storage", element_type(DType::kBFloat16)},
@@ -57,9 +57,9 @@ ElementType type_of(const PickledTensor& tensor) {
       {"QUInt4x2Storage", {"quint4x2", 1, kOther}},
       {"QUInt2x4Storage", {"quint2x4", 1, kOther}},
   }};
-  const auto it = std::find_if(types.begin(), types.end(),
+  const auto it = std::find_if(kTypes.begin(), kTypes.end(),
                                [&](const StorageType& type) { return type.name == tensor.storage_type; });
-  if (it != types.end()) return it->type;
+  if (it != kTypes.end()) return it->type;
   unsupported(fmt::format("the tensor '{}' lies in a {}, which samlet does not know", printable(tensor.name),
                           printable(tensor.storage_type)));
 }

@@ -14,8 +14,8 @@ using checkpoint::Listed;
 using checkpoint::TemporaryFolder;
 
 const fs::path& golden() {
-  static const fs::path path = fs::path(SAMLET_SOURCE_DIR) / "tests/data/golden/sam3";
-  return path;
+  static const fs::path kPath = fs::path(SAMLET_SOURCE_DIR) / "tests/data/golden/sam3";
+  return kPath;
 }
 
 /// The smallest model that has all the numbers, all different.

@@ -67,7 +67,7 @@ TEST_F(LiteTextWeightsTest, TakesAnyPrefixAndIgnoresTheRest) {
     for (const Listed& tensor : student(prefix, 64)) tensors.push_back(tensor);
     const auto weights = open(tensors);
     EXPECT_EQ(weights->dimensions().heads, 1);
-    EXPECT_EQ(weights->get("projector.weight", {32, 64}).values(), std::vector<float>(32 * 64, 5));
+    EXPECT_EQ(weights->get("projector.weight", {32, 64}).values(), std::vector<float>(2048, 5));
     (void)weights->get("encoder.embedding_layer.weight", {50, 64});
     (void)weights->get("encoder.positional_embedding.pos_embed.pos_embed", {1, 1, 32, 64});
     (void)weights->get("encoder.transformer.0.pre_norm_mha.0.weight", {64});

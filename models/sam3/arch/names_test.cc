@@ -20,9 +20,7 @@ namespace samlet::sam3 {
 namespace {
 
 namespace fs = std::filesystem;
-using checkpoint::contains;
 using checkpoint::Json;
-using checkpoint::Listed;
 using checkpoint::TemporaryFolder;
 
 TEST(NamePattern, MatchesNumbersAndTails) {

@@ -10,7 +10,6 @@
 namespace samlet::sam3 {
 namespace {
 
-namespace fs = std::filesystem;
 using checkpoint::contains;
 using checkpoint::error_of;
 using checkpoint::Listed;
@@ -26,7 +25,7 @@ const std::string kTheirOtherFourier = "prompt_encoder.shared_embedding.position
 /// A file of tensors, each filled with its place in the list.
 class WeightsTest : public testing::Test {
  protected:
-  std::unique_ptr<Weights> open(std::vector<Listed> tensors) {
+  std::unique_ptr<Weights> open(const std::vector<Listed>& tensors) {
     return Weights::open(folder_.write("model.safetensors", checkpoint::safetensors_of(tensors)));
   }
   /// One that a file of Meta's layout must have to be one.
