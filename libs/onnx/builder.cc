@@ -118,6 +118,11 @@ Value Builder::weight(std::string_view name, LazyTensor tensor, DType dtype) {
 
 Value Builder::constant_bytes(std::string_view kind, DType dtype, std::vector<std::uint8_t> bytes,
                               Shape shape) {
+  const auto count = element_count(shape);
+  if (!count || bytes.size() != *count * size_of(dtype)) {
+    throw Error(ErrorCode::kInternal,
+                fmt::format("a constant of {} bytes as {} {}", bytes.size(), kind, samlet::to_string(shape)));
+  }
   Builder& top = root();
   auto key = std::pair(fmt::format("{} {}", kind, samlet::to_string(shape)), bytes);
   const auto known = top.constants_.find(key);

@@ -89,7 +89,7 @@ class Builder {
   /// A weight, written as `dtype` (f32 or f16). The name should be the checkpoint's; a second weight of the
   /// same name gets a number. The same LazyTensor given twice is two weights.
   Value weight(std::string_view name, LazyTensor tensor, DType dtype = DType::kFloat32);
-  /// Small constants; equal ones are stored once.
+  /// Small constants; equal ones are stored once. Errors: kInternal when the values do not fill the shape.
   Value constant(std::vector<std::int64_t> values, Shape shape);
   Value constant(std::vector<float> values, Shape shape);
   Value constant(std::vector<bool> values, Shape shape);

@@ -89,6 +89,8 @@ TEST(Builder, NamesAreUniqueAndConstantsStoredOnce) {
   EXPECT_NE(g.scalar(1.5F).name, g.scalar(2.5F).name);
   EXPECT_NE(g.scalar(1.0F).name, g.constant(std::vector<float>{1.0F}, {1}).name);
   EXPECT_NE(g.weight("w", LazyTensor::of({1}, {1})).name, g.weight("w", LazyTensor::of({1}, {1})).name);
+  EXPECT_THROW(g.constant(std::vector<std::int64_t>{1, 2}, {}), Error);
+  EXPECT_THROW(g.constant(std::vector<float>{}, {-1}), Error);
   g.output("y", b);
   EXPECT_EQ(g.body().nodes.back().outputs.front(), "y");
   EXPECT_THROW(g.output("y", a), Error);
