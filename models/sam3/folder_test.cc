@@ -81,6 +81,16 @@ TEST_F(FolderTest, SwappedGraphsAreNamedWithWhatTheyTake) {
   EXPECT_TRUE(mentions(message, "'box_coords' f32 [1, 1, 4]")) << message;
 }
 
+TEST_F(FolderTest, SmallTextEncodersBesideTheGraphsCanBeChosen) {
+  EXPECT_EQ(open_folder(folder_).info.text_encoder, "full");
+  fs::copy_file(kMiniature / kLanguageEncoderFile, folder_ / "sam3_litetext_s0_language_encoder.onnx");
+  EXPECT_EQ(open_folder(folder_).info.text_encoder, "full");
+  const Folder folder = open_folder(folder_, "s0");
+  EXPECT_EQ(folder.info.text_encoder, "litetext-s0");
+  EXPECT_EQ(folder.info.context, 32U);
+  EXPECT_EQ(folder.text_encoder.graph, folder_ / "sam3_litetext_s0_language_encoder.onnx");
+}
+
 TEST_F(FolderTest, AFolderOfANewerExportSaysSo) {
   std::ofstream(folder_ / kManifestFile) << R"({"format": 2})";
   EXPECT_TRUE(mentions(refusal(ErrorCode::kModelUnsupported), "newer samlet"));
