@@ -3,13 +3,26 @@
 An engine has image(), language(), concept() and point(), all with a batch axis, as models/sam3/contract.h names things.
 concept() gives kept instances (scores, boxes, mask_logits, prompt_index) and presence.
 """
-import glob, os
+import glob, os, subprocess, sys
 import numpy as np
+
+CAREFUL = []                                                 # a folder with another onnxruntime: try each graph in a child first
+
+
+def survives(path):
+    """Old releases have been seen to abort on graphs, which no exception tells."""
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); import onnxruntime as o; s = o.SessionOptions(); s.log_severity_level = 3; "
+            "o.InferenceSession(sys.argv[2], s, providers=['CPUExecutionProvider'])")
+    run = subprocess.run([sys.executable, "-c", code, CAREFUL[0], path], capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(f"loading {os.path.basename(path)} ends with {run.returncode}: {run.stderr.strip()[-300:]}")
 
 
 class Graph:
     def __init__(self, path):
         import onnxruntime as ort
+        if CAREFUL:
+            survives(path)
         options = ort.SessionOptions()
         options.log_severity_level = 3
         self.path = path

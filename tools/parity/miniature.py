@@ -137,7 +137,7 @@ def compare_folder(table, engine, label, limits=None, every=True, clicks=True):
 def compare(table, work):
     compare_folder(table, engines.V030(f"{FOLDER}/onnx-v030"), "miniature, PyTorch's exporter", every=False, clicks=False)
     for path in checkpoint():
-        folder, _ = work.export("miniature", path)
+        folder, _, _ = work.export("miniature", path)
         compare_folder(table, engines.V1(folder), "miniature")
-    folder, _ = work.export("miniature-fp16", path, "--precision", "fp16")
+    folder, _, _ = work.export("miniature-fp16", path, "--precision", "fp16")
     compare_folder(table, engines.V1(folder), "miniature, fp16", measure.FP16)

@@ -67,7 +67,7 @@ def run(table, folder, answers, label):
 
 def compare(table, work):
     m = work.model("thin")
-    folder, _ = work.export("thin-sam3-onnx", f"{m}/sam3.pt", "--layout", "sam3-onnx")
+    folder, _, _ = work.export("thin-sam3-onnx", f"{m}/sam3.pt", "--layout", "sam3-onnx")
     run(table, folder, checks.Answers(f"{m}/answers"), "thin, sam3-onnx layout")
 
 

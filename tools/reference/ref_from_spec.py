@@ -282,7 +282,7 @@ def interactive(s0, s1, emb, pts, lab, mask=None):
         t = gelu(ln2d(conv(mask, p + "mask_downscaling.0", stride=2), p + "mask_downscaling.1"))
         t = gelu(ln2d(conv(t, p + "mask_downscaling.3", stride=2), p + "mask_downscaling.4"))
         dense = conv(t, p + "mask_downscaling.6")
-    c = (torch.arange(S, dtype=torch.float32) + 0.5) / S
+    c = (torch.arange(S, dtype=emb.dtype) + 0.5) / S
     grid = torch.stack([c[None].expand(S, S), c[:, None].expand(S, S)], -1)
     kpe = pe_points(grid).reshape(1, S * S, -1)
     tok = torch.cat([W[m + "obj_score_token.weight"], W[m + "iou_token.weight"], W[m + "mask_tokens.weight"]], 0)[None]
