@@ -115,5 +115,6 @@ def load(folder, checkpoint="sam3.pt", image=None):
         model.transformer.decoder.compilable_cord_cache = None
         model.backbone.language_backbone.encoder.attn_mask = torch.full((k["t_ctx"],) * 2, float("-inf")).triu_(1)
     missing = [n for n in missing if not (image and n.endswith("freqs_cis"))]
+    unexpected = [n for n in unexpected if "maskmem_backbone.out_proj" not in n]     # Meta's class has none where d is 64
     assert not missing and not unexpected, (missing, unexpected)
     return model, k
