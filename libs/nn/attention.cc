@@ -43,6 +43,12 @@ std::optional<Value> bias_of(Builder& g, const std::optional<Value>& bias, std::
   return onnx::slice(g, *bias, static_cast<int>(bias->rank()) - 2, begin, end);
 }
 
+/// 1 / sqrt(channels of a head)
+double query_scale(std::int64_t channels, std::int64_t heads) {
+  const std::int64_t head = channels / heads;
+  return 1.0 / std::sqrt(static_cast<double>(head));
+}
+
 struct Projected {
   Value q;
   Value k;
@@ -94,7 +100,7 @@ Value multi_head_attention(const Context& context, const Value& q, const Value& 
   const std::int64_t d = q.size(-1);
   const LazyTensor weight = scope.get("in_proj_weight", {3 * d, d});
   const LazyTensor offset = scope.get("in_proj_bias", {3 * d});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(d / heads));
+  const double scale = query_scale(d, heads);
   const auto part = [&](std::int64_t index) {
     return Affine{rows(weight, index * d, d), rows(offset, index * d, d)};
   };
@@ -111,7 +117,7 @@ Value separate_attention(const Context& context, const Value& q, const Value& k,
                          const Scope& scope, std::int64_t inner, std::int64_t heads,
                          const std::optional<Value>& bias) {
   const std::int64_t d = q.size(-1);
-  const double scale = 1.0 / std::sqrt(static_cast<double>(inner / heads));
+  const double scale = query_scale(inner, heads);
   Affine query = affine(scope / "q_proj", {inner, d});
   query = {scaled(query.weight, scale), scaled(query.bias, scale)};
   const Projected projected{linear(context, q, query, (scope / "q_proj").prefix()),

@@ -82,7 +82,8 @@ LazyTensor fourier_map(std::int64_t n, const LazyTensor& matrix) {
               const double u = 2.0 * (static_cast<double>(t % n) + 0.5) / static_cast<double>(n) - 1.0;
               const double v = 2.0 * (static_cast<double>(t / n) + 0.5) / static_cast<double>(n) - 1.0;
               for (std::size_t j = 0; j < to_size(half); ++j) {
-                const double angle = (u * double{g[j]} + v * double{g[to_size(half) + j]}) * kTwoPi;
+                const double angle =
+                    (u * static_cast<double>(g[j]) + v * static_cast<double>(g[to_size(half) + j])) * kTwoPi;
                 token[j] = static_cast<float>(std::sin(angle));
                 token[to_size(half) + j] = static_cast<float>(std::cos(angle));
               }

@@ -53,8 +53,10 @@ TEST(Rotary, ReorderedHalvesTurnLikeInterleavedPairs) {
     const double a = x[2 * p];
     const double b = x[2 * p + 1];
     const auto channel = [&](std::size_t c) { return x[static_cast<std::size_t>(order[c])]; };
-    const double low = channel(p) * double{cosine[p]} + channel(p + 4) * double{sine[p]};
-    const double high = channel(p + 4) * double{cosine[p + 4]} + channel(p) * double{sine[p + 4]};
+    const double low =
+        channel(p) * static_cast<double>(cosine[p]) + channel(p + 4) * static_cast<double>(sine[p]);
+    const double high =
+        channel(p + 4) * static_cast<double>(cosine[p + 4]) + channel(p) * static_cast<double>(sine[p + 4]);
     EXPECT_NEAR(low, a * std::cos(angle) - b * std::sin(angle), 1e-6);
     EXPECT_NEAR(high, a * std::sin(angle) + b * std::cos(angle), 1e-6);
   }

@@ -40,9 +40,9 @@ std::vector<float> product(std::span<const float> a, std::span<const float> b, s
   for (std::size_t i = 0; i < m; ++i) {
     std::fill(row.begin(), row.end(), 0.0);
     for (std::size_t j = 0; j < k; ++j) {
-      const double factor = double{a[i * k + j]};
+      const double factor = static_cast<double>(a[i * k + j]);
       const auto values = b.subspan(j * n, n);
-      for (std::size_t c = 0; c < n; ++c) row[c] += factor * double{values[c]};
+      for (std::size_t c = 0; c < n; ++c) row[c] += factor * static_cast<double>(values[c]);
     }
     std::transform(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(i * n),
                    [](double value) { return static_cast<float>(value); });
@@ -57,9 +57,9 @@ LazyTensor composed_bias(const Affine& second, const Affine& first) {
     const auto inner = first.bias.values();
     auto bias = second.bias.values();
     for (std::size_t o = 0; o < bias.size(); ++o) {
-      double value = double{bias[o]};
+      double value = static_cast<double>(bias[o]);
       for (std::size_t m = 0; m < inner.size(); ++m)
-        value += double{weight[o * inner.size() + m]} * double{inner[m]};
+        value += static_cast<double>(weight[o * inner.size() + m]) * static_cast<double>(inner[m]);
       bias[o] = static_cast<float>(value);
     }
     return bias;
@@ -143,7 +143,7 @@ LazyTensor stacked(const LazyTensor& above, const LazyTensor& below) {
 LazyTensor scaled(const LazyTensor& tensor, double factor) {
   return made(tensor.shape(), [tensor, factor] {
     auto values = tensor.values();
-    for (float& value : values) value = static_cast<float>(double{value} * factor);
+    for (float& value : values) value = static_cast<float>(static_cast<double>(value) * factor);
     return values;
   });
 }
@@ -213,7 +213,7 @@ LazyTensor doubled_then_convolved(const LazyTensor& weight) {
         for (std::size_t t = 0; t < 16; ++t) {
           double value = 0;
           for (std::size_t k = 0; k < 9; ++k)
-            value += kTaps[t / 4][k / 3] * kTaps[t % 4][k % 3] * double{kernel[k]};
+            value += kTaps[t / 4][k / 3] * kTaps[t % 4][k % 3] * static_cast<double>(kernel[k]);
           target[t] = static_cast<float>(value);
         }
       }

@@ -135,24 +135,23 @@ Value Builder::constant_bytes(std::string_view kind, DType dtype, std::vector<st
   return value;
 }
 
-Value Builder::constant(std::vector<std::int64_t> values, Shape shape) {
+Value Builder::constant(const std::vector<std::int64_t>& values, Shape shape) {
   return constant_bytes("i64", DType::kInt64, bytes_of(std::span<const std::int64_t>(values)),
                         std::move(shape));
 }
 
-Value Builder::constant(std::vector<float> values, Shape shape) {
+Value Builder::constant(const std::vector<float>& values, Shape shape) {
   return constant_bytes("f32", DType::kFloat32, bytes_of(std::span<const float>(values)), std::move(shape));
 }
 
-Value Builder::constant(std::vector<bool> values, Shape shape) {
+Value Builder::constant(const std::vector<bool>& values, Shape shape) {
   std::vector<std::uint8_t> bytes;
   for (const bool value : values) bytes.push_back(value ? 1 : 0);
   return constant_bytes("bool", DType::kBool, std::move(bytes), std::move(shape));
 }
 
-Value Builder::indices(std::vector<std::int64_t> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return constant(std::move(values), {count});
+Value Builder::indices(const std::vector<std::int64_t>& values) {
+  return constant(values, {static_cast<std::int64_t>(values.size())});
 }
 
 std::unique_ptr<Builder> Builder::subgraph(std::string name) {

@@ -90,12 +90,12 @@ class Builder {
   /// same name gets a number. The same LazyTensor given twice is two weights.
   Value weight(std::string_view name, LazyTensor tensor, DType dtype = DType::kFloat32);
   /// Small constants; equal ones are stored once. Errors: kInternal when the values do not fill the shape.
-  Value constant(std::vector<std::int64_t> values, Shape shape);
-  Value constant(std::vector<float> values, Shape shape);
-  Value constant(std::vector<bool> values, Shape shape);
+  Value constant(const std::vector<std::int64_t>& values, Shape shape);
+  Value constant(const std::vector<float>& values, Shape shape);
+  Value constant(const std::vector<bool>& values, Shape shape);
   Value scalar(float value) { return constant(std::vector<float>{value}, {}); }
   Value scalar(std::int64_t value) { return constant(std::vector<std::int64_t>{value}, {}); }
-  Value indices(std::vector<std::int64_t> values);
+  Value indices(const std::vector<std::int64_t>& values);
 
   /// Prefix of the names of the nodes that follow, until it is set again ("vit/block_03").
   void set_section(std::string section) { section_ = std::move(section); }

@@ -162,15 +162,15 @@ Value softmax(Builder& g, const Value& x, int axis) {
   return g.node("Softmax", {x}, {{"axis", std::int64_t{axis}}}, {x.dtype, x.dimensions});
 }
 
-Value reduce_mean(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep) {
+Value reduce_mean(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep) {
   return reduce(g, "ReduceMean", x, axes, keep, true);
 }
 
-Value reduce_sum(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep) {
+Value reduce_sum(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep) {
   return reduce(g, "ReduceSum", x, axes, keep, true);
 }
 
-Value reduce_max(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep) {
+Value reduce_max(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep) {
   return reduce(g, "ReduceMax", x, axes, keep, true);
 }
 

@@ -44,9 +44,9 @@ Value cast(Builder& g, const Value& x, DType dtype);
 
 Value softmax(Builder& g, const Value& x, int axis);
 /// Over the axes; kept as 1 when `keep`.
-Value reduce_mean(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep);
-Value reduce_sum(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep);
-Value reduce_max(Builder& g, const Value& x, std::vector<std::int64_t> axes, bool keep);
+Value reduce_mean(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep);
+Value reduce_sum(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep);
+Value reduce_max(Builder& g, const Value& x, const std::vector<std::int64_t>& axes, bool keep);
 /// Over the last axis; weight and bias of its size.
 Value layer_normalization(Builder& g, const Value& x, const Value& weight, const Value& bias, float epsilon);
 

@@ -61,12 +61,13 @@ Value reshape(Builder& g, const Value& x, const Dimensions& dimensions) {
     const Dimension& d = dimensions[i];
     const bool kept = !d.is_fixed() && i < x.rank() && x.dimensions[i] == d;
     if (!d.is_fixed() && !kept) ++inferred;
-    target.push_back(d.is_fixed() ? d.size() : kept ? 0 : -1);
+    const std::int64_t varying = kept ? 0 : -1;
+    target.push_back(d.is_fixed() ? d.size() : varying);
   }
   const bool same_count = !all_fixed(dimensions) || !all_fixed(x.dimensions) ||
                           count_at_one(dimensions) == count_at_one(x.dimensions);
   if (inferred > 1 || !same_count) refuse("Reshape", x, fmt::format("to {}", to_string(dimensions)));
-  return g.node("Reshape", {x, g.indices(std::move(target))}, {}, {x.dtype, dimensions});
+  return g.node("Reshape", {x, g.indices(target)}, {}, {x.dtype, dimensions});
 }
 
 Value transpose(Builder& g, const Value& x, std::vector<std::int64_t> permutation) {
@@ -83,7 +84,7 @@ Value unsqueeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
       refuse("Unsqueeze", x, "no such axis");
     dimensions.insert(dimensions.begin() + axis, Dimension(1));
   }
-  return g.node("Unsqueeze", {x, g.indices(std::move(axes))}, {}, {x.dtype, std::move(dimensions)});
+  return g.node("Unsqueeze", {x, g.indices(axes)}, {}, {x.dtype, std::move(dimensions)});
 }
 
 Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
@@ -95,7 +96,7 @@ Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
     if (!dropped) dimensions.push_back(x.dimensions[i]);
     if (dropped && !(x.dimensions[i] == Dimension(1))) refuse("Squeeze", x, "a dropped axis is not 1");
   }
-  return g.node("Squeeze", {x, g.indices(std::move(axes))}, {}, {x.dtype, std::move(dimensions)});
+  return g.node("Squeeze", {x, g.indices(axes)}, {}, {x.dtype, std::move(dimensions)});
 }
 
 Value concat(Builder& g, std::span<const Value> parts, int axis, const Dimension& total) {
@@ -135,7 +136,7 @@ std::vector<Value> split(Builder& g, const Value& x, int axis, std::vector<std::
     sum += size;
   }
   if (sum != x.size(axis)) refuse("Split", x, "the parts do not add up");
-  const std::vector<Value> inputs{x, g.indices(std::move(sizes))};
+  const std::vector<Value> inputs{x, g.indices(sizes)};
   return g.node("Split", inputs, {{"axis", std::int64_t{axis}}}, results);
 }
 
@@ -157,7 +158,7 @@ Value gather(Builder& g, const Value& x, const Value& indices, int axis) {
 
 Value gather_nd(Builder& g, const Value& x, const Value& indices) {
   Dimensions dimensions{indices.dimension(0)};
-  for (std::size_t i = static_cast<std::size_t>(indices.size(1)); i < x.rank(); ++i) {
+  for (auto i = static_cast<std::size_t>(indices.size(1)); i < x.rank(); ++i) {
     dimensions.push_back(x.dimensions[i]);
   }
   return g.node("GatherND", {x, indices}, {}, {x.dtype, std::move(dimensions)});

@@ -280,11 +280,17 @@ void give_as_half(std::span<const float> values, const Initializer& initializer,
 }
 
 void give_values(const Initializer& initializer, const ByteSink& sink) {
-  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&initializer.values)) return sink(*bytes);
+  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&initializer.values)) {
+    sink(*bytes);
+    return;
+  }
   std::get<LazyTensor>(initializer.values).stream([&](std::span<const float> values) {
     require_finite(values, initializer);
-    if (initializer.dtype == DType::kFloat16) return give_as_half(values, initializer, sink);
-    sink({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
+    if (initializer.dtype == DType::kFloat16) {
+      give_as_half(values, initializer, sink);
+    } else {
+      sink({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
+    }
   });
 }
 
@@ -310,11 +316,11 @@ std::string before_graph(const ModelHeader& header) {
 
 }  // namespace
 
-ModelWriter::ModelWriter(const Builder& builder, const ModelHeader& header, std::string data_file)
+ModelWriter::ModelWriter(const Builder& builder, const ModelHeader& header, const std::string& data_file)
     : builder_(builder), before_graph_(before_graph(header)) {
   pbf_writer graph(graph_head_);
   write_body(graph, builder_.body(), builder_.name());
-  graph_bytes_ = graph_head_.size();
+  std::uint64_t graph_bytes = graph_head_.size();
   for (const Initializer& initializer : builder_.initializers()) {
     Placed placed{&initializer, tensor_head(initializer), 0, false};
     const std::uint64_t bytes = initializer.byte_size();
@@ -328,10 +334,11 @@ ModelWriter::ModelWriter(const Builder& builder, const ModelHeader& header, std:
     } else {
       message = placed.head.size() + opening_size(tensor_field::kRawData, bytes) + bytes;
     }
-    graph_bytes_ += opening_size(graph_field::kInitializer, message) + message;
+    graph_bytes += opening_size(graph_field::kInitializer, message) + message;
     placed_.push_back(std::move(placed));
   }
-  model_bytes_ = before_graph_.size() + opening_size(model_field::kGraph, graph_bytes_) + graph_bytes_;
+  graph_bytes_ = graph_bytes;
+  model_bytes_ = before_graph_.size() + opening_size(model_field::kGraph, graph_bytes) + graph_bytes;
   if (model_bytes_ > kMostModelBytes) {
     throw Error(ErrorCode::kInternal,
                 fmt::format("the graph '{}' needs a data file beside it", builder_.name()));

@@ -34,7 +34,7 @@ class ModelWriter {
   /// `data_file` is the name of the file beside the model that holds the large weights; empty = all in the
   /// model. Errors: kInternal when the model alone would exceed 2 GiB, which protobuf cannot hold. The
   /// builder outlives this.
-  ModelWriter(const Builder& builder, const ModelHeader& header, std::string data_file);
+  ModelWriter(const Builder& builder, const ModelHeader& header, const std::string& data_file);
 
   [[nodiscard]] std::uint64_t model_bytes() const noexcept { return model_bytes_; }
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }

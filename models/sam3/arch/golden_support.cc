@@ -134,13 +134,13 @@ Difference difference(const TensorView& a, const TensorView& b) {
   double sum = 0;
   double squares = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double apart = std::fabs(double{x[i]} - double{y[i]});
+    const double apart = std::fabs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
     if (!std::isfinite(apart)) return {kNever, kNever, 1, 1};
     d.largest = std::max(d.largest, apart);
     d.mean += apart;
-    d.magnitude = std::max(d.magnitude, std::fabs(double{y[i]}));
-    sum += double{y[i]};
-    squares += double{y[i]} * double{y[i]};
+    d.magnitude = std::max(d.magnitude, std::fabs(static_cast<double>(y[i])));
+    sum += static_cast<double>(y[i]);
+    squares += static_cast<double>(y[i]) * static_cast<double>(y[i]);
   }
   const auto count = static_cast<double>(x.size());
   d.mean /= count;

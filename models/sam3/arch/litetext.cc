@@ -45,8 +45,8 @@ struct BatchNorm {
     const auto v = variance.values();
     Line line;
     for (std::size_t c = 0; c < w.size(); ++c) {
-      line.slope.push_back(double{w[c]} / std::sqrt(double{v[c]} + kEpsilon));
-      line.offset.push_back(double{b[c]} - double{m[c]} * line.slope.back());
+      line.slope.push_back(static_cast<double>(w[c]) / std::sqrt(static_cast<double>(v[c]) + kEpsilon));
+      line.offset.push_back(static_cast<double>(b[c]) - static_cast<double>(m[c]) * line.slope.back());
     }
     return line;
   }
@@ -80,8 +80,8 @@ Affine folded_mixer(const Scope& scope, std::int64_t width, std::int64_t size) {
     std::vector<double> values;
     for (std::size_t i = 0; i < taps.size(); ++i) {
       const std::size_t c = i / length;
-      double value = double{ls[c]} * s2.slope[c] * double{taps[i]};
-      if (i % length == length / 2) value += 1.0 + double{ls[c]} * (s1.slope[c] - s0.slope[c]);
+      double value = static_cast<double>(ls[c]) * s2.slope[c] * static_cast<double>(taps[i]);
+      if (i % length == length / 2) value += 1.0 + static_cast<double>(ls[c]) * (s1.slope[c] - s0.slope[c]);
       values.push_back(value);
     }
     return values;
@@ -93,7 +93,7 @@ Affine folded_mixer(const Scope& scope, std::int64_t width, std::int64_t size) {
     const Line t2 = convolved.line();
     std::vector<double> values;
     for (std::size_t c = 0; c < ls.size(); ++c) {
-      values.push_back(double{ls[c]} * (t2.offset[c] + t1.offset[c] - t0.offset[c]));
+      values.push_back(static_cast<double>(ls[c]) * (t2.offset[c] + t1.offset[c] - t0.offset[c]));
     }
     return values;
   });
@@ -109,7 +109,8 @@ Affine folded_depthwise(const Scope& scope, std::int64_t width, std::int64_t siz
     const Line line = norm.line();
     const auto length = static_cast<std::size_t>(size);
     std::vector<double> values;
-    for (std::size_t i = 0; i < taps.size(); ++i) values.push_back(line.slope[i / length] * double{taps[i]});
+    for (std::size_t i = 0; i < taps.size(); ++i)
+      values.push_back(line.slope[i / length] * static_cast<double>(taps[i]));
     return values;
   });
   return {weight, computed({width}, [=] { return norm.line().offset; })};
@@ -124,7 +125,7 @@ Affine scaled_rows(const Affine& affine, const LazyTensor& scale) {
       const std::size_t length = from.size() / ls.size();
       std::vector<double> values;
       for (std::size_t i = 0; i < from.size(); ++i)
-        values.push_back(double{from[i]} * double{ls[i / length]});
+        values.push_back(static_cast<double>(from[i]) * static_cast<double>(ls[i / length]));
       return values;
     });
   };
@@ -171,7 +172,8 @@ Value student_block(const Context& context, const Value& x, const Scope& scope, 
   Builder& g = context.graph;
   const Scope attention = scope / "pre_norm_mha.1";
   const Affine packed = nn::affine(attention / "qkv_proj", {3 * d.width, d.width});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(d.width / d.heads));
+  const std::int64_t head = d.width / d.heads;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(head));
   const Value h = nn::layer_norm(context, x, scope / "pre_norm_mha.0");
   const auto project = [&](std::int64_t index, const char* name, double factor) {
     const Affine part{nn::scaled(nn::rows(packed.weight, index * d.width, d.width), factor),

@@ -47,7 +47,7 @@ Affine patch_projection(const Scope& scope, const VisionDimensions& d) {
     std::vector<float> sums;
     for (std::size_t o = 0; o < outs; ++o) {
       double sum = 0;
-      for (std::size_t i = 0; i < length; ++i) sum += double{values[o * length + i]};
+      for (std::size_t i = 0; i < length; ++i) sum += static_cast<double>(values[o * length + i]);
       sums.push_back(static_cast<float>(-sum));
     }
     sink(sums);
