@@ -40,11 +40,29 @@ TEST(SameBytes, VersionIsTheOneTheHashesAreFor) {
 }
 
 TEST(SameBytes, SinglePrecision) {
-  expect_hashes("fp32", {});
+  expect_hashes("fp32", {
+                            {"sam3_decoder.onnx", "5e234e97eed56674"},
+                            {"sam3_image_encoder.onnx", "0e249e4a8287fcec"},
+                            {"sam3_image_encoder.onnx.data", "fe8ab66a72aacb3d"},
+                            {"sam3_language_encoder.onnx", "a6d5b8e46ca8b736"},
+                            {"sam3_language_encoder.onnx.data", "38cbf59b4bf972bd"},
+                            {"sam3_litetext_s0_language_encoder.onnx", "3268f7cfc7f02208"},
+                            {"sam3_litetext_s0_language_encoder.onnx.data", "d1479e16002d8c93"},
+                            {"sam3_point_decoder.onnx", "7b707e92a2bdea23"},
+                        });
 }
 
 TEST(SameBytes, HalfPrecision) {
-  expect_hashes("fp16", {});
+  expect_hashes("fp16", {
+                            {"sam3_decoder.onnx", "7c07455b296d2c86"},
+                            {"sam3_image_encoder.onnx", "b0836db433e197b7"},
+                            {"sam3_image_encoder.onnx.data", "4e03a64d0b5415cd"},
+                            {"sam3_language_encoder.onnx", "fd31188093bc7718"},
+                            {"sam3_language_encoder.onnx.data", "1209c85615a1230c"},
+                            {"sam3_litetext_s0_language_encoder.onnx", "4830fa49aacc6569"},
+                            {"sam3_litetext_s0_language_encoder.onnx.data", "7b54c7164ac72335"},
+                            {"sam3_point_decoder.onnx", "404231f7365e6da0"},
+                        });
 }
 
 TEST(SameBytes, ThreadsAndRepetitionChangeNothing) {
