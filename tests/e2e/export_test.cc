@@ -79,13 +79,29 @@ TEST_F(Export, FolderThatExistsIsRefusedUnlessItMayBeReplaced) {
   remember_entries();
   expect_refused(export_to("model", {"--no-check"}), 1, {"'model' exists", "--overwrite"});
   EXPECT_EQ(read_text(folder_.path() / "model/mine.txt"), "mine");
+  // Not even then when something is in it that would go away with it.
+  expect_refused(export_to("model", {"--no-check", "--overwrite"}), 1,
+                 {"'model' holds 'mine.txt'", "no export wrote"});
+  EXPECT_EQ(read_text(folder_.path() / "model/mine.txt"), "mine");
+  fs::remove(folder_.path() / "model/mine.txt");
+  write_file(folder_.path() / "model/sam3_old.onnx", "old");
   ASSERT_EQ(export_to("model", {"--no-check", "--overwrite"}).exit_code, 0);
-  EXPECT_FALSE(fs::exists(folder_.path() / "model/mine.txt"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "model/sam3_old.onnx"));
   EXPECT_TRUE(fs::exists(folder_.path() / "model/model.json"));
   EXPECT_EQ(folder_.entries(), std::vector<std::string>{"model"});
   write_file(folder_.path() / "file", "mine");
   remember_entries();
   expect_refused(export_to("file", {"--no-check", "--overwrite"}), 1, {"'file' exists", "no folder"});
+}
+
+TEST_F(Export, CheckpointIsNeverReplacedByItsOwnExport) {
+  fs::create_directory(folder_.path() / "model");
+  fs::copy_file(miniature_checkpoint(), folder_.path() / "model/sam3.pt");
+  fs::copy_file(miniature() / "checkpoint/config.json", folder_.path() / "model/config.json");
+  remember_entries();
+  expect_refused(samlet({"export", "model/sam3.pt", "--out", "model", "--overwrite", "--no-check"}), 1,
+                 {"no export wrote"});
+  EXPECT_TRUE(fs::exists(folder_.path() / "model/sam3.pt"));
 }
 
 TEST_F(Export, MissingFoldersAboveAreMade) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "libs/base/file.h"
+#include "models/sam3/contract.h"
 #include "samlet/error.h"
 
 namespace samlet::sam3 {
@@ -22,6 +23,24 @@ namespace fs = std::filesystem;
 /// "models/sam3/" names the same folder as "models/sam3".
 fs::path without_trailing_slash(fs::path path) {
   return path.has_filename() ? path : path.parent_path();
+}
+
+/// Whether an export writes files of that name.
+bool is_exported_name(const std::string& name) {
+  const bool graph = name.starts_with("sam3_") && (name.ends_with(".onnx") || name.ends_with(".onnx.data"));
+  return graph || name == kManifestFile;
+}
+
+/// Something in the folder that no export wrote, which must not go away with it; empty when there is nothing.
+fs::path foreign_entry(const fs::path& folder) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    std::error_code ignored;
+    if (!entry.is_regular_file(ignored) || !is_exported_name(entry.path().filename().native()))
+      return entry.path();
+  }
+  if (failed) cannot("read the folder", folder, failed);
+  return {};
 }
 
 /// A new, empty, private folder beside `target`.
@@ -47,7 +66,15 @@ void refuse_taken_folder(const fs::path& target, bool overwrite) {
     throw Error(ErrorCode::kIo,
                 fmt::format("'{}' exists and is no folder; choose another name", path_to_utf8(folder)));
   }
-  if (overwrite || fs::is_empty(folder, failed)) return;
+  if (fs::is_empty(folder, failed)) return;
+  if (overwrite) {
+    const fs::path foreign = foreign_entry(folder);
+    if (foreign.empty()) return;
+    throw Error(ErrorCode::kIo,
+                fmt::format("'{}' holds '{}', which no export wrote; --overwrite replaces model folders "
+                            "only, so choose another folder",
+                            path_to_utf8(folder), path_to_utf8(foreign.filename())));
+  }
   throw Error(ErrorCode::kIo,
               fmt::format("the folder '{}' exists already; choose another one, or give --overwrite to "
                           "replace it with all that is in it",

@@ -7,8 +7,9 @@
 
 namespace samlet::sam3 {
 
-/// Errors: kIo when `target` exists (other than an empty folder) and must not be replaced, or is no folder;
-/// kUsage when it is empty. Cheap: meant to be asked before any work.
+/// Errors: kIo when `target` exists (other than an empty folder) and must not be replaced, is no folder, or
+/// holds anything that no export wrote (a checkpoint, a picture: a folder is replaced with all that is in
+/// it); kUsage when the path is empty. Cheap: meant to be asked before any work.
 void refuse_taken_folder(const std::filesystem::path& target, bool overwrite);
 
 /// A hidden folder beside the target (.samlet-export-XXXXXX), removed with all that is in it unless it was
