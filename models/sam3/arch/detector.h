@@ -14,7 +14,7 @@ struct DetectorContext {
   nn::Context nn;
   nn::WeightSource& weights;
   const DetectorDimensions& dimensions;
-  std::int64_t grid;  // g
+  std::int64_t grid = 0;  // g
 };
 
 /// Prompt tokens with the additive bias that hides the unused ones.
