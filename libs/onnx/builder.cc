@@ -76,7 +76,7 @@ void Builder::output(std::string_view name, const Value& value) {
     rename(value.name, named.name);
   } else {
     named.name = unique(std::string(name));
-    body_.nodes.push_back({"Identity", "", named.name, {value.name}, {named.name}, {}});
+    body_.nodes.push_back({"Identity", "", named.name, named.name, {value.name}, {named.name}, {}});
   }
   if (named.name != name) {
     throw Error(ErrorCode::kInternal, fmt::format("the output '{}' of '{}' is there twice", name, name_));
@@ -88,7 +88,8 @@ std::vector<Value> Builder::node(std::string_view op_type, std::span<const Value
                                  std::vector<Attribute> attributes, std::span<const Result> results) {
   Node node;
   node.op_type = op_type;
-  node.name = unique(fmt::format("{}{}{}", section_, section_.empty() ? "" : "/", op_type));
+  node.base = fmt::format("{}{}{}", section_, section_.empty() ? "" : "/", op_type);
+  node.name = unique(node.base);
   node.attributes = std::move(attributes);
   for (const Value& value : inputs) node.inputs.push_back(value.name);
   std::vector<Value> values;
@@ -110,7 +111,8 @@ Value Builder::node(std::string_view op_type, std::initializer_list<Value> input
 
 Value Builder::weight(std::string_view name, LazyTensor tensor, DType dtype) {
   Builder& top = root();
-  Initializer initializer{unique(std::string(name)), dtype, tensor.shape(), std::move(tensor)};
+  Initializer initializer{unique(std::string(name)), std::string(name), dtype, tensor.shape(),
+                          std::move(tensor)};
   Value value{initializer.name, dtype, fixed(initializer.shape)};
   top.initializers_.push_back(std::move(initializer));
   return value;
@@ -127,8 +129,8 @@ Value Builder::constant_bytes(std::string_view kind, DType dtype, std::vector<st
   auto key = std::pair(fmt::format("{} {}", kind, samlet::to_string(shape)), bytes);
   const auto known = top.constants_.find(key);
   if (known != top.constants_.end()) return known->second;
-  Initializer initializer{unique(fmt::format("constant/{}", kind)), dtype, std::move(shape),
-                          std::move(bytes)};
+  const std::string base = fmt::format("constant/{}", kind);
+  Initializer initializer{unique(base), base, dtype, std::move(shape), std::move(bytes)};
   Value value{initializer.name, dtype, fixed(initializer.shape)};
   top.initializers_.push_back(std::move(initializer));
   top.constants_.emplace(std::move(key), value);

@@ -31,6 +31,7 @@ struct Node {
   std::string op_type;
   std::string domain;  ///< Empty = ONNX's own operators.
   std::string name;
+  std::string base;                 ///< The name without the number that makes it unique.
   std::vector<std::string> inputs;  ///< Empty = an optional input that is left out.
   std::vector<std::string> outputs;
   std::vector<Attribute> attributes;
@@ -40,6 +41,7 @@ struct Node {
 /// already.
 struct Initializer {
   std::string name;
+  std::string base;               ///< As of a node.
   DType dtype = DType::kFloat32;  ///< As written; lazy floats may be written as f16.
   Shape shape;
   std::variant<LazyTensor, std::vector<std::uint8_t>> values;  ///< Bytes are little-endian.

@@ -317,11 +317,11 @@ std::string before_graph(const ModelHeader& header) {
 }  // namespace
 
 ModelWriter::ModelWriter(const Builder& builder, const ModelHeader& header, const std::string& data_file)
-    : builder_(builder), before_graph_(before_graph(header)) {
+    : graph_(canonical(builder)), before_graph_(before_graph(header)) {
   pbf_writer graph(graph_head_);
-  write_body(graph, builder_.body(), builder_.name());
+  write_body(graph, graph_.body, builder.name());
   std::uint64_t graph_bytes = graph_head_.size();
-  for (const Initializer& initializer : builder_.initializers()) {
+  for (const Initializer& initializer : graph_.initializers) {
     Placed placed{&initializer, tensor_head(initializer), 0, false};
     const std::uint64_t bytes = initializer.byte_size();
     placed.external = !data_file.empty() && bytes >= kExternalBytes;
@@ -341,7 +341,7 @@ ModelWriter::ModelWriter(const Builder& builder, const ModelHeader& header, cons
   model_bytes_ = before_graph_.size() + opening_size(model_field::kGraph, graph_bytes) + graph_bytes;
   if (model_bytes_ > kMostModelBytes) {
     throw Error(ErrorCode::kInternal,
-                fmt::format("the graph '{}' needs a data file beside it", builder_.name()));
+                fmt::format("the graph '{}' needs a data file beside it", builder.name()));
   }
 }
 

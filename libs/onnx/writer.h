@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libs/onnx/builder.h"
+#include "libs/onnx/canonical.h"
 
 namespace samlet::onnx {
 
@@ -35,6 +36,8 @@ class ModelWriter {
   /// model. Errors: kInternal when the model alone would exceed 2 GiB, which protobuf cannot hold. The
   /// builder outlives this.
   ModelWriter(const Builder& builder, const ModelHeader& header, const std::string& data_file);
+  ModelWriter(const ModelWriter&) = delete;
+  ModelWriter& operator=(const ModelWriter&) = delete;
 
   [[nodiscard]] std::uint64_t model_bytes() const noexcept { return model_bytes_; }
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
@@ -52,7 +55,7 @@ class ModelWriter {
     bool external = false;
   };
 
-  const Builder& builder_;
+  CanonicalGraph graph_;
   std::vector<Placed> placed_;
   std::string before_graph_;
   std::string graph_head_;  // nodes, inputs, outputs

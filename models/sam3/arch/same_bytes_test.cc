@@ -41,27 +41,27 @@ TEST(SameBytes, VersionIsTheOneTheHashesAreFor) {
 
 TEST(SameBytes, SinglePrecision) {
   expect_hashes("fp32", {
-                            {"sam3_decoder.onnx", "5e234e97eed56674"},
-                            {"sam3_image_encoder.onnx", "0e249e4a8287fcec"},
-                            {"sam3_image_encoder.onnx.data", "fe8ab66a72aacb3d"},
-                            {"sam3_language_encoder.onnx", "a6d5b8e46ca8b736"},
-                            {"sam3_language_encoder.onnx.data", "38cbf59b4bf972bd"},
-                            {"sam3_litetext_s0_language_encoder.onnx", "3268f7cfc7f02208"},
-                            {"sam3_litetext_s0_language_encoder.onnx.data", "d1479e16002d8c93"},
-                            {"sam3_point_decoder.onnx", "7b707e92a2bdea23"},
+                            {"sam3_decoder.onnx", "43f3ac5b027270ff"},
+                            {"sam3_image_encoder.onnx", "eaf35ebf7d14efc4"},
+                            {"sam3_image_encoder.onnx.data", "f153b843b9b54509"},
+                            {"sam3_language_encoder.onnx", "7c5f12dafe886987"},
+                            {"sam3_language_encoder.onnx.data", "5a5b88b131b8d2d4"},
+                            {"sam3_litetext_s0_language_encoder.onnx", "37b489f7afc4d6c7"},
+                            {"sam3_litetext_s0_language_encoder.onnx.data", "38ce14e18780df30"},
+                            {"sam3_point_decoder.onnx", "e6ff331ed7b9daf6"},
                         });
 }
 
 TEST(SameBytes, HalfPrecision) {
   expect_hashes("fp16", {
-                            {"sam3_decoder.onnx", "7c07455b296d2c86"},
-                            {"sam3_image_encoder.onnx", "b0836db433e197b7"},
-                            {"sam3_image_encoder.onnx.data", "4e03a64d0b5415cd"},
-                            {"sam3_language_encoder.onnx", "fd31188093bc7718"},
-                            {"sam3_language_encoder.onnx.data", "1209c85615a1230c"},
-                            {"sam3_litetext_s0_language_encoder.onnx", "4830fa49aacc6569"},
-                            {"sam3_litetext_s0_language_encoder.onnx.data", "7b54c7164ac72335"},
-                            {"sam3_point_decoder.onnx", "404231f7365e6da0"},
+                            {"sam3_decoder.onnx", "490e203d361c7def"},
+                            {"sam3_image_encoder.onnx", "bfbdb0e8060a40d4"},
+                            {"sam3_image_encoder.onnx.data", "02b1b83b79a4c2a6"},
+                            {"sam3_language_encoder.onnx", "19e05f5f1bdf91ad"},
+                            {"sam3_language_encoder.onnx.data", "b2b19d704f0c0740"},
+                            {"sam3_litetext_s0_language_encoder.onnx", "c0edd3fdefa994fc"},
+                            {"sam3_litetext_s0_language_encoder.onnx.data", "3874ff7952f4b4ea"},
+                            {"sam3_point_decoder.onnx", "2dc2c1feae6dd454"},
                         });
 }
 
