@@ -28,7 +28,7 @@ std::size_t row_length(const LazyTensor& tensor) {
 
 /// A tensor that is made in one piece.
 template <typename Make>
-LazyTensor made(Shape shape, Make make) {
+LazyTensor made(Shape shape, const Make& make) {
   return {std::move(shape), [make](const LazyTensor::Sink& sink) { sink(make()); }};
 }
 

@@ -54,7 +54,7 @@ struct BatchNorm {
 
 /// A lazy tensor from doubles that `make` computes.
 template <typename Make>
-LazyTensor computed(Shape shape, Make make) {
+LazyTensor computed(Shape shape, const Make& make) {
   return {std::move(shape), [make](const LazyTensor::Sink& sink) {
             const std::vector<double> values = make();
             sink(std::vector<float>(values.begin(), values.end()));
