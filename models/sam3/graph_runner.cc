@@ -79,6 +79,11 @@ const ort::Session& GraphRunner::session(const std::filesystem::path& graph, boo
   return *slot->session;
 }
 
+void GraphRunner::close(const std::filesystem::path& graph) {
+  const std::lock_guard lock(mutex_);
+  slots_.erase(graph);
+}
+
 std::vector<ort::Value> GraphRunner::run(const std::filesystem::path& graph, bool large,
                                          const std::vector<ort::Feed>& feeds,
                                          const std::vector<std::string>& outputs, const CancelToken& cancel) {
