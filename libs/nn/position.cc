@@ -80,7 +80,8 @@ LazyTensor fourier_map(std::int64_t n, const LazyTensor& matrix) {
             std::vector<float> token(to_size(2 * half));
             for (std::int64_t t = 0; t < n * n; ++t) {
               const double u = 2.0 * (static_cast<double>(t % n) + 0.5) / static_cast<double>(n) - 1.0;
-              const double v = 2.0 * (static_cast<double>(t / n) + 0.5) / static_cast<double>(n) - 1.0;
+              const std::int64_t row = t / n;
+              const double v = 2.0 * (static_cast<double>(row) + 0.5) / static_cast<double>(n) - 1.0;
               for (std::size_t j = 0; j < to_size(half); ++j) {
                 const double angle =
                     (u * static_cast<double>(g[j]) + v * static_cast<double>(g[to_size(half) + j])) * kTwoPi;

@@ -40,7 +40,7 @@ std::vector<float> product(std::span<const float> a, std::span<const float> b, s
   for (std::size_t i = 0; i < m; ++i) {
     std::fill(row.begin(), row.end(), 0.0);
     for (std::size_t j = 0; j < k; ++j) {
-      const double factor = static_cast<double>(a[i * k + j]);
+      const auto factor = static_cast<double>(a[i * k + j]);
       const auto values = b.subspan(j * n, n);
       for (std::size_t c = 0; c < n; ++c) row[c] += factor * static_cast<double>(values[c]);
     }
@@ -57,7 +57,7 @@ LazyTensor composed_bias(const Affine& second, const Affine& first) {
     const auto inner = first.bias.values();
     auto bias = second.bias.values();
     for (std::size_t o = 0; o < bias.size(); ++o) {
-      double value = static_cast<double>(bias[o]);
+      auto value = static_cast<double>(bias[o]);
       for (std::size_t m = 0; m < inner.size(); ++m)
         value += static_cast<double>(weight[o * inner.size() + m]) * static_cast<double>(inner[m]);
       bias[o] = static_cast<float>(value);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 }
 
 /// "models/sam3/" names the same folder as "models/sam3".
-fs::path without_trailing_slash(fs::path path) {
+fs::path without_trailing_slash(const fs::path& path) {
   return path.has_filename() ? path : path.parent_path();
 }
 
@@ -81,8 +81,8 @@ void refuse_taken_folder(const fs::path& target, bool overwrite) {
                           path_to_utf8(folder)));
 }
 
-StagingFolder::StagingFolder(fs::path target, bool overwrite)
-    : target_(without_trailing_slash(std::move(target))), overwrite_(overwrite) {
+StagingFolder::StagingFolder(const fs::path& target, bool overwrite)
+    : target_(without_trailing_slash(target)), overwrite_(overwrite) {
   refuse_taken_folder(target_, overwrite_);
   path_ = make_beside(target_);
 }

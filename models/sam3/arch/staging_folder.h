@@ -17,7 +17,7 @@ void refuse_taken_folder(const std::filesystem::path& target, bool overwrite);
 class StagingFolder {
  public:
   /// Makes the folders above the target where they are missing. Errors: kIo; those of refuse_taken_folder.
-  StagingFolder(std::filesystem::path target, bool overwrite);
+  StagingFolder(const std::filesystem::path& target, bool overwrite);
   ~StagingFolder();
   StagingFolder(const StagingFolder&) = delete;
   StagingFolder& operator=(const StagingFolder&) = delete;

@@ -12,7 +12,6 @@
 namespace samlet::sam3 {
 namespace {
 
-using nn::Affine;
 using nn::Context;
 using nn::Scope;
 using onnx::Builder;
@@ -49,7 +48,7 @@ TextOutputs in_slots(Builder& g, const Value& features, const Value& masked, con
   const std::int64_t missing = kTextSlots - features.size(1);
   if (missing == 0) return {features, masked, embedded};
   const Value batch = onnx::size_of_dimension(g, features, 0);
-  const onnx::Dimension b = features.dimension(0);
+  const onnx::Dimension& b = features.dimension(0);
   const std::int64_t d = features.size(2);
   const Value zeros = onnx::expand(g, g.constant(std::vector<float>{0.0F}, {1, 1, 1}),
                                    onnx::concat(g, {batch, g.indices({missing, d})}, 0), {b, missing, d});

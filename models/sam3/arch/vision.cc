@@ -89,7 +89,7 @@ struct Rotary {
   Value sine;
 };
 
-Rotary rotary(Builder& g, const std::string& name, std::vector<std::pair<double, double>> positions,
+Rotary rotary(Builder& g, const std::string& name, const std::vector<std::pair<double, double>>& positions,
               std::int64_t head) {
   const nn::RotaryTables tables = nn::rotary_tables(positions, head);
   return {g.weight("vision/rotary_" + name + "_cosine", tables.cosine),
@@ -99,9 +99,10 @@ Rotary rotary(Builder& g, const std::string& name, std::vector<std::pair<double,
 Rotary window_rotary(Builder& g, const VisionDimensions& d) {
   std::vector<std::pair<double, double>> positions;
   for (std::int64_t t = 0; t < d.window * d.window; ++t) {
-    positions.emplace_back(static_cast<double>(t % d.window), static_cast<double>(t / d.window));
+    const std::int64_t row = t / d.window;
+    positions.emplace_back(static_cast<double>(t % d.window), static_cast<double>(row));
   }
-  return rotary(g, "window", std::move(positions), d.width / d.heads);
+  return rotary(g, "window", positions, d.width / d.heads);
 }
 
 Rotary global_rotary(Builder& g, const VisionDimensions& d) {
@@ -110,7 +111,7 @@ Rotary global_rotary(Builder& g, const VisionDimensions& d) {
   for (const auto& [y, x] : window_order(d)) {
     positions.emplace_back(static_cast<double>(x) * scale, static_cast<double>(y) * scale);
   }
-  return rotary(g, "global", std::move(positions), d.width / d.heads);
+  return rotary(g, "global", positions, d.width / d.heads);
 }
 
 /// The packed projection with the channels of each q and k head in halves, and 1/sqrt(head) in q.
