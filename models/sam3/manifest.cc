@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "libs/base/file.h"
@@ -26,6 +28,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxRows = 256;
 constexpr std::size_t kMaxWords = 255;
+constexpr std::size_t kMaxSourceName = 1000;
 constexpr std::int64_t kMaxSide = 8192;
 constexpr std::int64_t kMaxContext = 4096;
 
@@ -105,14 +108,19 @@ void require_preprocessing(const ManifestPreprocessing& p) {
                     "and '{}'",
                     printable(p.resize), printable(p.layout), known.resize, known.layout));
   }
-  for (const double v : p.std) {
-    if (!(v > 0)) damaged("a standard deviation of its preprocessing is not positive");
+  // The image encoder holds them; this only tells a folder whose graphs were made for others.
+  if (p.mean != known.mean || p.std != known.std) {
+    unsupported(
+        fmt::format("it wants pictures with the means {} and deviations {}; this samlet knows 0.5 for all",
+                    fmt::join(p.mean, ", "), fmt::join(p.std, ", ")));
   }
 }
 
 void require_sources(const Manifest& m) {
   for (const ManifestSource& source : m.sources) {
-    require_file_name(source.file);
+    // Only told, never opened: a checkpoint may have any name.
+    if (source.file.size() > kMaxSourceName || find_invalid_utf8(source.file))
+      damaged("the name of a source is too long or not UTF-8");
     require_hash(source.file, source.sha256);
     require_label("role", source.role);
     require_label("layout", source.layout);
@@ -180,6 +188,26 @@ void require_sound(const Manifest& m) {
 
 // --- reading ---
 
+/// The parser would keep one of two equal keys without a word, and another reader the other. Made to be
+/// copied by the parser; only calls of the copy that it uses matter.
+class UniqueKeys {
+ public:
+  bool operator()(int /*depth*/, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) {
+      open_.emplace_back();
+    } else if (event == Json::parse_event_t::object_end) {
+      open_.pop_back();
+    } else if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!open_.back().insert(key).second) damaged(fmt::format("it has the key '{}' twice", printable(key)));
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+};
+
 /// An object of the file, and where it stands, for messages.
 class Reader {
  public:
@@ -198,10 +226,9 @@ class Reader {
 
   [[nodiscard]] Reader object(const char* key) const { return {at(key), fmt::format("'{}'", key)}; }
 
-  [[nodiscard]] std::string text(const char* key) const {
+  [[nodiscard]] std::string text(const char* key, std::size_t most = kMaxWords) const {
     const Json& value = at(key);
-    if (!value.is_string() || value.get_ref<const std::string&>().size() > kMaxWords)
-      wrong(key, "a short text");
+    if (!value.is_string() || value.get_ref<const std::string&>().size() > most) wrong(key, "a short text");
     return value.get<std::string>();
   }
 
@@ -314,8 +341,8 @@ Manifest read_root(const Reader& root) {
   m.opset = root.integer("opset");
   m.minimum_runtime = root.text("minimum_onnxruntime");
   root.list("sources", [&](const Reader& s) {
-    m.sources.push_back(
-        {s.text("role"), s.text("file"), s.count("bytes"), s.text("sha256"), s.text("layout")});
+    m.sources.push_back({s.text("role"), s.text("file", kMaxSourceName), s.count("bytes"), s.text("sha256"),
+                         s.text("layout")});
   });
   root.object("graphs").entries(
       [&](const std::string& name, const Reader& g) { m.graphs[name] = {g.count("flops")}; });
@@ -400,7 +427,7 @@ std::string manifest_to_json(const Manifest& m) {
 
 Manifest parse_manifest(std::string_view text, std::string_view name) {
   try {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = Json::parse(text, UniqueKeys(), false);
     if (json.is_discarded()) damaged("it is not JSON, or cut");
     Manifest manifest = read_root(Reader(json, "it"));
     require_sound(manifest);
@@ -414,16 +441,23 @@ Manifest parse_manifest(std::string_view text, std::string_view name) {
 
 Manifest read_manifest(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kManifestFile;
-  const auto read = [&] {
-    try {
-      return read_file(path, kMaxBytes);
-    } catch (const Error& error) {
-      const bool missing = error.code() == ErrorCode::kNotFound;
-      throw Error(missing ? ErrorCode::kModelMissing : ErrorCode::kModelDamaged, error.what());
-    }
-  };
-  const std::vector<std::uint8_t> bytes = read();
-  return parse_manifest({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path_to_utf8(path));
+  std::string text;
+  try {
+    // Unlike read_file, this never waits for a pipe.
+    stream_file(path, [&](std::span<const std::uint8_t> piece) {
+      text.append(piece.begin(), piece.end());
+      if (text.size() <= kMaxBytes) return;
+      throw Error(ErrorCode::kModelDamaged, fmt::format("'{}' holds more than {} bytes, the most it may have",
+                                                        path_to_utf8(path), kMaxBytes));
+    });
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kNotFound) throw Error(ErrorCode::kModelMissing, error.what());
+    // A pipe or a folder in its place is the model's fault, a file that may not be read is not.
+    std::error_code ignored;
+    if (error.code() != ErrorCode::kIo || std::filesystem::is_regular_file(path, ignored)) throw;
+    throw Error(ErrorCode::kModelDamaged, error.what());
+  }
+  return parse_manifest(text, path_to_utf8(path));
 }
 
 std::optional<std::string> checkpoint_hash(const Manifest& manifest) {

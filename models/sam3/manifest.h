@@ -38,7 +38,7 @@ struct ManifestPreprocessing {
 /// A file that the graphs were made from.
 struct ManifestSource {
   std::string role = "checkpoint";  ///< or "text_encoder"
-  std::string file;                 ///< its name, without folders
+  std::string file;                 ///< its name, without folders; any text, never opened
   std::uint64_t bytes = 0;
   std::string sha256;
   std::string layout;  ///< "meta", "meta-3.1", "transformers", ...
@@ -108,9 +108,9 @@ struct Manifest {
 /// Reads the text; nothing in it is trusted. `name` is said in errors. Errors: kModelUnsupported (a newer
 /// format or contract, another family, a precision or preprocessing we do not know), kModelDamaged (all
 /// else). Thread-safe.
-[[nodiscard]] Manifest parse_manifest(std::string_view json, std::string_view name);
+[[nodiscard]] Manifest parse_manifest(std::string_view text, std::string_view name);
 
-/// parse_manifest of the folder's model.json. Errors: also kModelMissing.
+/// parse_manifest of the folder's model.json. Errors: also kModelMissing, kIo when it may not be read.
 [[nodiscard]] Manifest read_manifest(const std::filesystem::path& folder);
 
 /// One hash for what the model was made from: that of the checkpoint, or, for several shards, the hash of

@@ -113,7 +113,9 @@ std::vector<Break> breaks() {
       {"too large", [](Json& j) { j["opset"] = std::numeric_limits<std::uint64_t>::max(); }, damaged,
        "opset"},
       {"resize", [](Json& j) { j["preprocessing"]["resize"] = "bicubic"; }, unsupported, "'bicubic'"},
-      {"std", [](Json& j) { j["preprocessing"]["std"][1] = 0; }, damaged, "deviation"},
+      {"std", [](Json& j) { j["preprocessing"]["std"][1] = 0; }, unsupported, "deviations 0.5, 0, 0.5"},
+      {"another mean", [](Json& j) { j["preprocessing"]["mean"][0] = 0.485; }, unsupported,
+       "means 0.485, 0.5"},
       {"mean", [](Json& j) { j["preprocessing"]["mean"] = {1, 2}; }, damaged, "'mean'"},
       {"mean of words", [](Json& j) { j["preprocessing"]["mean"][0] = "x"; }, damaged, "'mean'"},
       {"decoder", [](Json& j) { j["decoder"] = "other"; }, unsupported, "'other'"},
@@ -126,7 +128,7 @@ std::vector<Break> breaks() {
       {"file below", [](Json& j) { j["files"]["a\\b"] = j["files"][kDecoder]; }, damaged, "a\\b"},
       {"hidden file", [](Json& j) { j["files"][".."] = j["files"][kDecoder]; }, damaged, "'..'"},
       {"graph", [](Json& j) { j["graphs"]["x.onnx"] = {{"flops", 0}}; }, damaged, "'x.onnx'"},
-      {"source", [](Json& j) { j["sources"][0]["file"] = "/x/sam3.pt"; }, damaged, "/x/sam3.pt"},
+      {"source", [](Json& j) { j["sources"][0]["file"] = std::string(1001, 'x'); }, damaged, "'file'"},
       {"sources", [](Json& j) { j["sources"] = 3; }, damaged, "'sources'"},
       {"encoder's file", [](Json& j) { j["text_encoders"][0]["file"] = "x"; }, damaged, "'full' is 'x'"},
       {"encoder twice", [](Json& j) { j["text_encoders"][0]["name"] = "litetext-s0"; }, damaged, "two text"},
@@ -151,6 +153,36 @@ TEST(Manifest, SaysWhatIsWrong) {
       EXPECT_EQ(error_traits(e.code()).name, error_traits(b.code).name) << e.what();
       EXPECT_NE(std::string(e.what()).find(b.part), std::string::npos) << e.what();
       EXPECT_NE(std::string(e.what()).find("'model.json'"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Manifest, ASourceMayHaveAnyName) {
+  for (const std::string& name :
+       {std::string(".hidden.pt"), std::string("a\\b\nc/d"), std::string(), std::string(1000, 'x')}) {
+    Manifest m = sound();
+    m.sources[0].file = name;
+    EXPECT_EQ(parse_manifest(manifest_to_json(m), "model.json"), m) << name;
+  }
+  Manifest m = sound();
+  m.sources[0].file = std::string(1001, 'x');
+  EXPECT_THROW((void)manifest_to_json(m), Error);
+}
+
+TEST(Manifest, AKeyGivenTwiceIsDamaged) {
+  const std::string text = manifest_to_json(sound());
+  for (const std::string key : {"\"precision\": \"fp32\"", "\"queries\": 200", "\"flops\": 123456789012"}) {
+    std::string twice = text;
+    const std::size_t at = twice.find(key);
+    ASSERT_NE(at, std::string::npos) << key;
+    twice.insert(at, key + ", ");
+    try {
+      (void)parse_manifest(twice, "model.json");
+      ADD_FAILURE() << key << " was read";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kModelDamaged);
+      const std::string name = key.substr(1, key.find('"', 1) - 1);
+      EXPECT_NE(std::string(e.what()).find("the key '" + name + "' twice"), std::string::npos) << e.what();
     }
   }
 }
