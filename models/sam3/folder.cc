@@ -2,9 +2,12 @@
 
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "libs/base/file.h"
 #include "models/sam3/contract.h"
 #include "models/sam3/folder_layouts.h"
+#include "samlet/error.h"
 
 namespace samlet::sam3 {
 namespace {
@@ -13,8 +16,14 @@ namespace fs = std::filesystem;
 
 /// Also for a link that leads nowhere: what is wrong with it is said when it is read.
 bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
+  std::error_code failed;
+  const fs::file_status status = fs::symlink_status(path, failed);
+  // Nothing is known of what is in a folder that may not be looked into, least of all that it is empty.
+  if (failed == std::errc::permission_denied) {
+    throw Error(ErrorCode::kIo, fmt::format("cannot look into the folder '{}': {}; change its permissions",
+                                            path_to_utf8(path.parent_path()), failed.message()));
+  }
+  return fs::exists(status);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Folder {
 };
 
 /// True when the folder looks like SAM 3 at all (one of its graphs or a manifest is there), for the registry.
+/// Errors: kIo when the folder may not be looked into.
 [[nodiscard]] bool recognises(const std::filesystem::path& folder);
 
 /// Reads the declarations of the graphs and the sizes of the files, never the weights. `text_encoder` is that

@@ -91,6 +91,32 @@ TEST_F(FolderTest, SmallTextEncodersBesideTheGraphsCanBeChosen) {
   EXPECT_EQ(folder.text_encoder.graph, folder_ / "sam3_litetext_s0_language_encoder.onnx");
 }
 
+TEST_F(FolderTest, ATextEncoderMayComeFromAFolderWithoutManifest) {
+  const Folder folder = open_folder(folder_, kMiniature.native());
+  EXPECT_EQ(folder.info.text_encoder, "full");
+  EXPECT_EQ(folder.text_encoder.graph, kMiniature / kLanguageEncoderFile);
+  const fs::path other = folder_ / "other";
+  const auto refused = [&] {
+    try {
+      (void)open_folder(folder_, other.native());
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kModelUnsupported);
+      return std::string(e.what());
+    }
+    return std::string("was opened");
+  };
+  fs::create_directory(other);
+  EXPECT_TRUE(mentions(refused(), "/other' holds no text encoder (sam3_language_encoder.onnx)")) << refused();
+  fs::copy_file(kMiniature / kLanguageEncoderFile, other / "sam3_litetext_s1_language_encoder.onnx");
+  EXPECT_EQ(open_folder(folder_, other.native()).info.text_encoder, "litetext-s1");
+  fs::copy_file(kMiniature / kLanguageEncoderFile, other / "sam3_litetext_l_language_encoder.onnx");
+  EXPECT_TRUE(
+      mentions(refused(), "(sam3_litetext_l_language_encoder.onnx, sam3_litetext_s1_language_encoder.onnx)"))
+      << refused();
+  fs::copy_file(kMiniature / kLanguageEncoderFile, other / kLanguageEncoderFile);
+  EXPECT_EQ(open_folder(folder_, other.native()).info.text_encoder, "full");
+}
+
 TEST_F(FolderTest, AFolderOfANewerExportSaysSo) {
   std::ofstream(folder_ / kManifestFile) << R"({"format": 2})";
   EXPECT_TRUE(mentions(refusal(ErrorCode::kModelUnsupported), "newer samlet"));

@@ -31,8 +31,42 @@ TextEncoder with_context(TextEncoder encoder) {
   return encoder;
 }
 
-/// Another folder of samlet's export: it says itself what it has.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// A folder that says nothing of itself, such as one of sam3-onnx v0.3.0: its file names must do.
+TextEncoder from_bare_folder(const fs::path& folder) {
+  if (is_there(folder / kLanguageEncoderFile))
+    return with_context({"full", folder / kLanguageEncoderFile, 0});
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().native();
+    if (name.starts_with("sam3_") && name.ends_with("language_encoder.onnx")) names.push_back(name);
+  }
+  if (failed) {
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot read the folder '{}': {}", path_to_utf8(folder), failed.message()));
+  }
+  if (names.size() == 1) {
+    const fs::path graph = folder / names.front();
+    return with_context({text_encoder_name(graph), graph, 0});
+  }
+  std::sort(names.begin(), names.end());
+  for (std::string& name : names) name = printable(name);
+  throw Error(ErrorCode::kModelUnsupported,
+              names.empty() ? fmt::format("'{}' holds no text encoder (sam3_language_encoder.onnx); name "
+                                          "another folder",
+                                          path_to_utf8(folder))
+                            : fmt::format("'{}' holds several text encoders ({}); give the path of one",
+                                          path_to_utf8(folder), fmt::join(names, ", ")));
+}
+
+/// Another folder; of samlet's export, it says itself what it has.
 TextEncoder from_folder(const fs::path& folder) {
+  if (!is_there(folder / kManifestFile)) return from_bare_folder(folder);
   const Manifest manifest = read_manifest(folder);
   const auto& encoders = manifest.text_encoders;
   if (encoders.empty()) {

@@ -12,8 +12,10 @@ namespace samlet::sam3 {
 
 /// The one that `wanted` names: empty = the first of `available`; a name, with or without "litetext-"; a path
 /// (with a '/', or ending in .onnx) of a graph, or of a samlet folder, of which its first LiteText encoder is
-/// taken, or its first at all. `of` is the folder's name for messages. Errors: kModelUnsupported naming those
-/// there are; kModelMissing when the path leads nowhere; those of reading another folder or graph.
+/// taken, or its first at all, or of a folder without model.json, of which sam3_language_encoder.onnx is
+/// taken, or the only sam3_*language_encoder.onnx. `of` is the folder's name for messages. Errors:
+/// kModelUnsupported naming those there are; kModelMissing when the path leads nowhere; those of reading
+/// another folder or graph.
 [[nodiscard]] TextEncoder choose_text_encoder(const std::string& wanted,
                                               std::span<const TextEncoder> available, std::string_view of);
 
