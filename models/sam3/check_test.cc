@@ -1,6 +1,8 @@
 // What a check says of sound and of damaged folders.
 #include "models/sam3/check.h"
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include "libs/base/sha256.h"
@@ -70,6 +72,43 @@ TEST_F(Check, FiguresOfTheExportAreCompared) {
       contains(failures(), "self-test figures: 'scores' of 'sam3_decoder.onnx' is not what the export"));
 }
 
+TEST_F(Check, FiguresThatAreLeftOutAreAFault) {
+  Manifest manifest = read_manifest(folder_.path());
+  manifest.self_test = require_self_test(folder_.path(), {test_options(), {}, {}});
+  manifest.self_test->figures.erase(std::string(kDecoderFile));
+  folder_.write(kManifestFile, manifest_to_json(manifest));
+  EXPECT_TRUE(contains(failures(), "figures: 'scores' of 'sam3_decoder.onnx' has no figures of the export"));
+  EXPECT_FALSE(contains(failures(), "sam3_image_encoder.onnx"));
+  manifest.self_test->figures.clear();
+  folder_.write(kManifestFile, manifest_to_json(manifest));
+  EXPECT_TRUE(contains(failures(), "of 'sam3_image_encoder.onnx' has no figures of the export"));
+}
+
+TEST_F(Check, APrecisionThatTheGraphsDoNotHaveIsAFault) {
+  folder_.edit_manifest("\"precision\": \"fp32\"", "\"precision\": \"fp16\"");
+  EXPECT_TRUE(contains(failures(), "contract sam3_image_encoder.onnx: "));
+  EXPECT_TRUE(contains(failures(), "f32 [1, 8, 4, 4] was expected to be f16"));
+  folder_.copy(stub("stub-v1-fp16"));
+  EXPECT_EQ(failures(), "");
+  folder_.edit_manifest("\"precision\": \"fp16\"", "\"precision\": \"fp32\"");
+  EXPECT_TRUE(contains(failures(), "f16 [1, 8, 4, 4] was expected to be f32"));
+}
+
+TEST_F(Check, APipeInPlaceOfTheManifestIsNotWaitedFor) {
+  fs::remove(folder_.path() / kManifestFile);
+  ASSERT_EQ(::mkfifo((folder_.path() / kManifestFile).c_str(), 0600), 0);
+  const Error error = error_of([&] { (void)lines_of(folder_.path()); });
+  EXPECT_EQ(error.code(), ErrorCode::kModelDamaged);
+  EXPECT_TRUE(contains(error.what(), "model.json' is not a regular file"));
+}
+
+TEST_F(Check, AHugeManifestIsNotRead) {
+  fs::resize_file(folder_.path() / kManifestFile, std::uintmax_t{1} << 40U);
+  const Error error = error_of([&] { (void)lines_of(folder_.path()); });
+  EXPECT_EQ(error.code(), ErrorCode::kModelDamaged);
+  EXPECT_TRUE(contains(error.what(), "holds more than 1048576 bytes"));
+}
+
 TEST_F(Check, AFlippedByteIsFoundInEachFile) {
   for (const auto& [name, file] : read_manifest(folder_.path()).files) {
     std::string bytes = folder_.read(name);
@@ -130,7 +169,7 @@ TEST_F(Check, DataOutsideOfTheFolderIsRefused) {
 
 TEST_F(Check, AGraphThatBreaksTheContractIsNamed) {
   // A sound file by its hash, which declares something else: the manifest says that the decoder is static.
-  folder_.edit_manifest("\"decoder\": \"dynamic\"", "\"decoder\": \"static\"");
+  folder_.edit_manifest(R"("decoder": "dynamic")", R"("decoder": "static")");
   const auto lines = lines_of(folder_.path());
   EXPECT_TRUE(contains(failed(lines), "contract sam3_decoder.onnx: "));
   EXPECT_EQ(count_of(lines, "self-test", CheckStatus::kPassed), 0U);

@@ -154,6 +154,13 @@ std::vector<std::string> figure_differences(const SelfTestFigures& stored, const
             fmt::format("'{}' of '{}' is not what the export found: {}", output, graph, what));
     }
   }
+  for (const auto& [graph, outputs] : found) {
+    const auto told = stored.find(graph);
+    for (const auto& [output, figures] : outputs) {
+      if (told != stored.end() && told->second.contains(output)) continue;
+      sentences.push_back(fmt::format("'{}' of '{}' has no figures of the export", output, graph));
+    }
+  }
   return sentences;
 }
 

@@ -38,7 +38,7 @@ class Numbers {
 [[nodiscard]] std::size_t equal_places(const TensorView& a, const TensorView& b);
 
 /// Sentences for what differs from the stored figures by more than `tolerance` of the output's largest
-/// magnitude.
+/// magnitude, and for graphs and outputs that only one of the two has.
 [[nodiscard]] std::vector<std::string> figure_differences(const SelfTestFigures& stored,
                                                           const SelfTestFigures& found, double tolerance);
 

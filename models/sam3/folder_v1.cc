@@ -79,6 +79,17 @@ void require_known_data(const GraphFile& graph, const Manifest& manifest) {
   }
 }
 
+/// The other graphs' features follow from this one's, with which they must fit.
+void require_precision(const GraphFile& image, const Manifest& manifest) {
+  const DType wanted = manifest.precision == "fp16" ? DType::kFloat16 : DType::kFloat32;
+  for (const Expected& feature : kImageOutputs) {
+    const ort::DeclaredValue& value = output_of(image, feature.name);
+    if (value.dtype == wanted) continue;
+    refuse_graph(image, fmt::format("{} was expected to be {}, because {} says {}", describe(value),
+                                    name_of(wanted), kManifestFile, manifest.precision));
+  }
+}
+
 std::vector<TextEncoder> text_encoders_of(const fs::path& folder, const Manifest& manifest) {
   std::vector<TextEncoder> found;
   for (const ManifestTextEncoder& e : manifest.text_encoders) {
@@ -113,6 +124,7 @@ GraphFile read_v1_image_encoder(const fs::path& folder, const Manifest& manifest
   require_shape(graph, output_of(graph, v1::kFusionEmbed), {1, s.grid * s.grid, s.width});
   require_shape(graph, output_of(graph, v1::kMaskFeatures0), {1, s.width, s.mask, s.mask});
   require_shape(graph, output_of(graph, v1::kMaskFeatures1), {1, s.width, 2 * s.grid, 2 * s.grid});
+  require_precision(graph, manifest);
   return graph;
 }
 
