@@ -28,7 +28,8 @@ std::optional<sam3::ManifestSelfTest> run_graphs(const ExportOptions& options,
   try {
     return sam3::require_self_test(folder, test);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kDeviceUnavailable) throw;
+    // A library that was asked for by name must be the one.
+    if (error.code() != ErrorCode::kDeviceUnavailable || !options.runtime_library.empty()) throw;
     why_not = error.what();
     return std::nullopt;
   }

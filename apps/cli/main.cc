@@ -89,8 +89,22 @@ int guarded_main(int argc, char** argv, const samlet::CancelToken& cancel) {
   } catch (const samlet::Error& error) {
     return report(terminal, error);
   } catch (const std::bad_alloc&) {
-    return report(terminal, {samlet::ErrorCode::kOutOfMemory,
-                             "there is not enough memory; close other programs or use a smaller picture"});
+    return report(
+        terminal,
+        {samlet::ErrorCode::kOutOfMemory,
+         "there is not enough memory; close other programs, or ask for less (a smaller picture, fewer "
+         "phrases at once)"});
+  } catch (const std::system_error& error) {
+    // Threads that cannot be started come as this one.
+    const bool out_of_memory = error.code() == std::errc::resource_unavailable_try_again ||
+                               error.code() == std::errc::not_enough_memory;
+    return report(
+        terminal,
+        {out_of_memory ? samlet::ErrorCode::kOutOfMemory : samlet::ErrorCode::kInternal,
+         out_of_memory ? fmt::format("there is not enough memory or there are too many processes ({}); "
+                                     "close other programs",
+                                     error.what())
+                       : fmt::format("a fault in samlet, please report it: {}", error.what())});
   } catch (const std::exception& error) {
     return report(terminal, {samlet::ErrorCode::kInternal,
                              fmt::format("a fault in samlet, please report it: {}", error.what())});

@@ -35,6 +35,8 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   [[nodiscard]] int get() const { return fd_; }
+  /// From now on the caller's.
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -152,35 +154,64 @@ void stream_file(const std::filesystem::path& path,
   }
 }
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
-  const Descriptor file(open_for_reading(path, O_NONBLOCK, {}));
+FileStamp stamp_of(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) throw_open_error(path, errno);
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+          static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0)), std::int64_t{status.st_mtim.tv_sec},
+          std::int64_t{status.st_mtim.tv_nsec}};
+}
+
+std::vector<std::uint8_t> read_regular_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  const MappedFile file(path);
+  if (file.bytes().size() > max_bytes) throw_too_long(path, max_bytes);
+  std::vector<std::uint8_t> bytes(file.bytes().size());
+  file.read(0, bytes);
+  return bytes;
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  Descriptor file(open_for_reading(path, O_NONBLOCK, {}));
   const struct stat status = regular_status_of(file.get(), path);
   size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
-  if (size_ == 0) return;
-  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) throw_open_error(path, errno);
-  data_ = static_cast<const std::uint8_t*>(address);
+  if (size_ != 0) {
+    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (address == MAP_FAILED) throw_open_error(path, errno);
+    data_ = static_cast<const std::uint8_t*>(address);
+  }
+  descriptor_ = file.release();
 }
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void MappedFile::release(std::span<const std::uint8_t> part) const noexcept {
-  // Whole pages within the part; a page that is shared with a neighbour stays.
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(part.data() + part.size()) / page * page;
-  if (begin >= end) return;
-  const std::size_t offset = begin - reinterpret_cast<std::uintptr_t>(part.data());
-  // A file that is only read has no changes to lose.
-  (void)::madvise(const_cast<std::uint8_t*>(part.data() + offset), end - begin, MADV_DONTNEED);
+void MappedFile::read(std::size_t offset, std::span<std::uint8_t> into) const {
+  while (!into.empty()) {
+    const ssize_t done = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw_open_error(path_, errno);
+    if (done == 0) {
+      throw Error(ErrorCode::kIo,
+                  fmt::format("'{}' became shorter while it was being read; start again when nothing "
+                              "else writes to it",
+                              path_to_utf8(path_)));
+    }
+    into = into.subspan(static_cast<std::size_t>(done));
+    offset += static_cast<std::size_t>(done);
+  }
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;

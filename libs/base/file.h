@@ -36,6 +36,25 @@ void stream_file(const std::filesystem::path& path,
                  const std::function<void(std::span<const std::uint8_t>)>& sink,
                  const CancelToken& cancel = {});
 
+/// By which a file is known to be the same one with the same content as before: equal as long as nobody wrote
+/// to it, replaced it or removed it.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t changed_seconds = 0;
+  std::int64_t changed_nanoseconds = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+/// Errors: kNotFound, kIo.
+[[nodiscard]] FileStamp stamp_of(const std::filesystem::path& path);
+
+/// The whole content of a regular file; anything else (a pipe, a device) is refused without waiting for it.
+/// Errors: as read_file.
+[[nodiscard]] std::vector<std::uint8_t> read_regular_file(const std::filesystem::path& path,
+                                                          std::size_t max_bytes);
+
 /// A read-only memory mapping of a regular file. Move-only; the view lives as long as the object.
 class MappedFile {
  public:
@@ -49,11 +68,15 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept { return {data_, size_}; }
 
-  /// Says that a part has been read: its pages no longer count as this process's memory. Reading it again is
-  /// still right, and brings them back from the file. Thread-safe.
-  void release(std::span<const std::uint8_t> part) const noexcept;
+  /// Copies the bytes from `offset` on by reading, not by the mapping: for streaming through gigabytes, whose
+  /// pages would count as this process's memory, and safe when somebody cuts the file meanwhile, which ends a
+  /// program that looks at a mapping. Errors: kIo when the file has become shorter or cannot be read.
+  /// Thread-safe.
+  void read(std::size_t offset, std::span<std::uint8_t> into) const;
 
  private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
 };

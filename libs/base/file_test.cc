@@ -59,21 +59,39 @@ TEST_F(FileTest, EmptyFilesAreFiles) {
   EXPECT_TRUE(MappedFile(folder_ / "empty").bytes().empty());
 }
 
-TEST_F(FileTest, ReleasedPartOfAMappingReadsAsBefore) {
-  std::string content(100'000, '\0');
-  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>('a' + i % 23);
+TEST_F(FileTest, ReadingBesideTheMappingSurvivesThatTheFileIsCut) {
   const auto path = folder_ / "large";
-  std::ofstream(path, std::ios::binary) << content;
+  std::ofstream(path, std::ios::binary) << std::string(100'000, 'x') << "end";
   const MappedFile map(path);
-  const auto same = [&] {
-    return std::equal(map.bytes().begin(), map.bytes().end(), content.begin(), content.end(),
-                      [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
-  };
-  ASSERT_TRUE(same());
-  map.release(map.bytes().subspan(5000, 60'000));
-  map.release(map.bytes().first(10));
-  map.release({});
-  EXPECT_TRUE(same());
+  std::vector<std::uint8_t> end(3);
+  map.read(100'000, end);
+  EXPECT_EQ(end, (std::vector<std::uint8_t>{'e', 'n', 'd'}));
+  std::filesystem::resize_file(path, 50'000);
+  EXPECT_EQ(code_of([&] { map.read(49'999, end); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { map.read(100'000, end); }), ErrorCode::kIo);
+}
+
+TEST_F(FileTest, StampTellsAFileThatWasWrittenToOrReplaced) {
+  const auto path = folder_ / "file";
+  std::ofstream(path) << "one";
+  const FileStamp before = stamp_of(path);
+  EXPECT_EQ(stamp_of(path), before);
+  EXPECT_EQ(before.bytes, 3U);
+  std::ofstream(path, std::ios::app) << "more";
+  EXPECT_NE(stamp_of(path), before);
+  std::ofstream(folder_ / "other") << "two";
+  std::filesystem::rename(folder_ / "other", path);
+  EXPECT_NE(stamp_of(path).inode, before.inode);
+  std::filesystem::remove(path);
+  EXPECT_EQ(code_of([&] { (void)stamp_of(path); }), ErrorCode::kNotFound);
+}
+
+TEST_F(FileTest, RegularFileIsReadAndAPipeIsRefusedWithoutWaiting) {
+  std::ofstream(folder_ / "file") << "abc";
+  EXPECT_EQ(read_regular_file(folder_ / "file", 3).size(), 3U);
+  EXPECT_EQ(code_of([&] { (void)read_regular_file(folder_ / "file", 2); }), ErrorCode::kIo);
+  ASSERT_EQ(::mkfifo((folder_ / "waiting").c_str(), 0600), 0);
+  EXPECT_EQ(code_of([&] { (void)read_regular_file(folder_ / "waiting", 10); }), ErrorCode::kIo);
 }
 
 TEST_F(FileTest, ReadsNoMoreThanTheLimit) {

@@ -69,24 +69,29 @@ class StridedWalk {
   std::int64_t offset_ = 0;
 };
 
-void stream_row_major(const TensorInfo& info, const MappedFile& file, const LazyTensor::Sink& sink) {
+void stream_row_major(const TensorInfo& info, const MappedFile* file, const LazyTensor::Sink& sink) {
   const DType dtype = *info.type.dtype;
   const std::size_t count = info.count();
-  const std::uint8_t* const first = info.data.data();
-  const bool in_place =
-      dtype == DType::kFloat32 && reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0;
-  std::vector<float> buffer(in_place ? 0 : std::min(count, kPiece));
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t size = std::min(kPiece, count - done);
-    const std::uint8_t* const at = first + done * info.type.size;
-    if (in_place) {
-      sink({reinterpret_cast<const float*>(at), size});
+  const std::size_t size = info.type.size;
+  const auto read = [&](std::size_t offset, std::span<std::uint8_t> into) {
+    if (file == nullptr) {
+      std::ranges::copy(info.data.subspan(offset, into.size()), into.begin());
     } else {
-      for (std::size_t i = 0; i < size; ++i) buffer[i] = load_float(dtype, at + i * info.type.size);
-      sink({buffer.data(), size});
+      file->read(static_cast<std::size_t>(info.data.data() - file->bytes().data()) + offset, into);
     }
-    file.release({at, size * info.type.size});
-    done += size;
+  };
+  std::vector<float> values(std::min(count, kPiece));
+  std::vector<std::uint8_t> bytes(dtype == DType::kFloat32 ? 0 : values.size() * size);
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t piece = std::min(kPiece, count - done);
+    if (dtype == DType::kFloat32) {
+      read(done * size, {reinterpret_cast<std::uint8_t*>(values.data()), piece * size});
+    } else {
+      read(done * size, std::span(bytes).first(piece * size));
+      for (std::size_t i = 0; i < piece; ++i) values[i] = load_float(dtype, bytes.data() + i * size);
+    }
+    sink(std::span<const float>(values).first(piece));
+    done += piece;
   }
 }
 
@@ -122,10 +127,9 @@ LazyTensor floats_of(const TensorInfo& info, std::shared_ptr<const MappedFile> f
   }
   return {info.shape, [info, file = std::move(file)](const LazyTensor::Sink& sink) {
             if (info.strides.empty()) {
-              stream_row_major(info, *file, sink);
+              stream_row_major(info, file.get(), sink);
             } else {
               stream_strided(info, sink);
-              file->release(info.data);
             }
           }};
 }

@@ -1,8 +1,10 @@
 // The export from outside: what is refused, what is left behind, what the folder is good for.
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "libs/checkpoint/checkpoint.h"
 #include "tests/e2e/cli.h"
@@ -65,11 +67,61 @@ TEST_F(Export, VerboseTellsCostAndWhatIsNotNeeded) {
 }
 
 TEST_F(Export, WithoutARuntimeTheFolderIsThereAndSaysThatItIsUnchecked) {
-  const ProcessResult result = export_to("model", {"--ort-library", "/nowhere/libonnxruntime.so"});
+  // A copy of the program has no library beside it, and this environment names none.
+  const fs::path alone = folder_.path() / "alone";
+  fs::create_directory(alone);
+  fs::copy_file(samlet_program(), alone / "samlet");
+  ProcessOptions options;
+  options.folder = folder_.path();
+  options.environment = {
+      {"LD_LIBRARY_PATH", ""}, {"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"SAMLET_ORT_LIBRARY", ""}};
+  const ProcessResult result =
+      run_process({(alone / "samlet").native(), "export", miniature_checkpoint(), "--out", "model"}, options);
   ASSERT_EQ(result.exit_code, 0) << result.error;
   EXPECT_TRUE(mentions(result.output, "unchecked")) << result.output;
-  EXPECT_TRUE(mentions(result.output, "/nowhere/libonnxruntime.so")) << result.output;
   EXPECT_EQ(Json::parse(read_text(folder_.path() / "model/model.json"))["self_test"], "unchecked");
+}
+
+TEST_F(Export, RuntimeThatWasNamedMustBeTheOne) {
+  expect_refused(export_to("model", {"--ort-library", "/nowhere/libonnxruntime.so"}), 1,
+                 {"/nowhere/libonnxruntime.so"});
+}
+
+TEST_F(Export, FoldersThatCannotBeReplacedAreRefusedAtOnce) {
+  expect_refused(export_to(".", {"--no-check"}), 1, {"'.' is the current folder or a mount point", "./sam3"});
+  expect_refused(export_to("/", {"--no-check", "--overwrite"}), 1, {"'/'"});
+  expect_refused(export_to("/proc", {"--no-check", "--overwrite"}), 1, {"'/proc'", "mount point"});
+  expect_refused(export_to(std::string(256, 'n'), {"--no-check"}), 1, {"256 bytes"});
+  fs::create_directory(folder_.path() / "model");
+  fs::create_directory_symlink("model", folder_.path() / "link");
+  remember_entries();
+  expect_refused(export_to("link", {"--no-check"}), 1, {"'link' is a link"});
+}
+
+TEST_F(Export, CheckpointThatIsCutMeanwhileIsAnErrorAndLeavesNothing) {
+  // At some moment between reading the names and the end of the export it is noticed.
+  const fs::path folder = folder_.path() / "cut";
+  fs::create_directory(folder);
+  fs::copy_file(miniature() / "checkpoint/config.json", folder / "config.json");
+  bool refused = false;
+  for (int delay = 0; delay < 40 && !refused; delay += 2) {
+    fs::copy_file(miniature_checkpoint(), folder / "sam3.pt", fs::copy_options::overwrite_existing);
+    remember_entries();
+    std::thread cutter([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+      std::error_code ignored;
+      fs::resize_file(folder / "sam3.pt", 4096, ignored);
+    });
+    const ProcessResult result = samlet({"export", "cut/sam3.pt", "--out", "model"});
+    cutter.join();
+    ASSERT_LT(result.exit_code, 128) << "a signal ended it";
+    refused = result.exit_code != 0 && mentions(result.error, "while it was being");
+    if (result.exit_code != 0) {
+      EXPECT_EQ(folder_.entries(), before_) << result.error;
+    }
+    fs::remove_all(folder_.path() / "model");
+  }
+  EXPECT_TRUE(refused);
 }
 
 TEST_F(Export, FolderThatExistsIsRefusedUnlessItMayBeReplaced) {

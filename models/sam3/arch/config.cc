@@ -16,7 +16,7 @@ constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 }  // namespace
 
 Config::Config(const std::filesystem::path& path) : name_(path_to_utf8(path.filename())) {
-  const auto bytes = read_file(path, kMaxConfigBytes);
+  const auto bytes = read_regular_file(path, kMaxConfigBytes);
   json_ = checkpoint::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                  fmt::format("'{}'", path_to_utf8(path)));
   if (!json_.is(Json::Kind::kObject)) {

@@ -92,28 +92,49 @@ class Progress {
 
 class Exporter {
  public:
-  Exporter(const ExportOptions& options, ExportPlan plan) : options_(options), plan_(std::move(plan)) {}
+  Exporter(const ExportOptions& options, ExportPlan plan) : options_(options), plan_(std::move(plan)) {
+    for (const fs::path& file : source_files()) stamps_[file] = stamp_of(file);
+  }
 
   ExportReport run(const SelfTest& self_test) {
     StagingFolder staging(options_.out, options_.overwrite);
-    require_space(staging.path());
-    SourceHashes hashes(source_files());
-    Progress progress(options_, total_bytes());
-    for (const PlannedGraph& planned : plan_.graphs) {
-      if (planned.external) write(planned, {}, true, staging.path(), progress);
+    try {
+      fill(staging.path(), self_test);
+    } catch (const Error& error) {
+      // What is named must still be there when somebody reads of it.
+      throw Error(error.code(),
+                  replaced(error.what(), path_to_utf8(staging.path()), path_to_utf8(options_.out)));
     }
-    fill_manifest(hashes.wait(options_.cancel));
-    for (const PlannedGraph& planned : plan_.graphs) {
-      write(planned, metadata(planned), false, staging.path(), progress);
-    }
-    write_manifest(staging.path());
-    check(self_test, staging.path());
     staging.give_name(options_.cancel);
     return std::move(report_);
   }
 
  private:
   using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  }
+
+  void fill(const fs::path& folder, const SelfTest& self_test) {
+    require_space(folder);
+    SourceHashes hashes(source_files());
+    Progress progress(options_, total_bytes());
+    for (const PlannedGraph& planned : plan_.graphs) {
+      if (planned.external) write(planned, {}, true, folder, progress);
+    }
+    const auto known = hashes.wait(options_.cancel);
+    require_unchanged();
+    fill_manifest(known);
+    for (const PlannedGraph& planned : plan_.graphs) {
+      write(planned, metadata(planned), false, folder, progress);
+    }
+    write_manifest(folder);
+    check(self_test, folder);
+  }
 
   [[nodiscard]] std::vector<fs::path> source_files() const {
     std::vector<fs::path> files = plan_.weights->files();
@@ -180,8 +201,19 @@ class Exporter {
 
   void add_source(std::string role, const fs::path& file, std::string layout,
                   const std::map<fs::path, std::string>& hashes) {
-    manifest_.sources.push_back({std::move(role), path_to_utf8(file.filename()), fs::file_size(file),
+    manifest_.sources.push_back({std::move(role), path_to_utf8(file.filename()), stamps_.at(file).bytes,
                                  hashes.at(file), std::move(layout)});
+  }
+
+  /// A folder must not say that it comes from a file which is another one by now.
+  void require_unchanged() const {
+    for (const auto& [file, stamp] : stamps_) {
+      if (stamp_of(file) == stamp) continue;
+      throw Error(ErrorCode::kIo,
+                  fmt::format("'{}' changed while it was being exported; start again when nothing else "
+                              "writes to it",
+                              path_to_utf8(file)));
+    }
   }
 
   void fill_manifest(const std::map<fs::path, std::string>& hashes) {
@@ -251,13 +283,23 @@ class Exporter {
       report_.unchecked_reason = "not asked for";
       return;
     }
-    manifest_.self_test = self_test(folder, report_.unchecked_reason);
+    try {
+      manifest_.self_test = self_test(folder, report_.unchecked_reason);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeviceUnavailable) throw;
+      throw Error(
+          error.code(),
+          fmt::format(
+              "the export of '{}' did not pass its self-test, and nothing was kept (--no-check keeps it): {}",
+              path_to_utf8(plan_.weights->path()), error.what()));
+    }
     report_.checked = manifest_.self_test.has_value();
     if (report_.checked) write_manifest(folder);
   }
 
   const ExportOptions& options_;
   ExportPlan plan_;
+  std::map<fs::path, FileStamp> stamps_;  // of the checkpoints, when they were opened
   Manifest manifest_;
   ExportReport report_;
 };

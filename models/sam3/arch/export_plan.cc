@@ -173,7 +173,7 @@ ExportPlan plan_export(const ExportOptions& options) {
   if (plan.dimensions.text.width == 0) {
     // The checkpoint of a LiteText model: its text encoder is the student in it.
     plan.weights->leave_out(Part::kTextEncoder, "written as a LiteText encoder");
-    if (options.text_encoders.empty()) plan.students.push_back(LiteTextWeights::open(plan.weights->path()));
+    plan.students.push_back(LiteTextWeights::open(plan.weights->path()));
   }
   if (is_v030(options)) {
     add_graphs_v030(plan);

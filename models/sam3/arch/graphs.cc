@@ -136,7 +136,8 @@ std::unique_ptr<Builder> decoder_graph(Weights& weights, const Dimensions& dimen
   const Value presence = onnx::squeeze(g, detections.presence, {1});
   if (dynamic) {
     const Kept kept = keep_above(context, detections, scores, threshold);
-    const Value masks = masks_of_kept(context, kept, memory, prompt, inputs.masks);
+    const Value masks =
+        masks_of_kept(context, kept, memory, prompt, [&](const DetectorContext&) { return inputs.masks; });
     g.output(v1::kBoxes, kept.boxes);
     g.output(v1::kScores, kept.scores);
     g.output(v1::kMaskLogits, masks);

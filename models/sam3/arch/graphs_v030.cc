@@ -48,7 +48,8 @@ std::unique_ptr<Builder> language_outputs(std::unique_ptr<Builder> builder, cons
 
 struct DecoderInputs {
   ImageTokens image;
-  MaskFeatures masks;
+  Value fine;    // backbone_fpn_0
+  Value middle;  // backbone_fpn_1
   Value text;
   Value text_masked;
   BoxInputs boxes;
@@ -69,7 +70,8 @@ DecoderInputs decoder_inputs(const DetectorContext& context) {
   const Value unused = g.input(v030::kBoxMasks, DType::kBool, {1, 1});
   // One slot and one prompt: [N, B] and [B, N] are the same here.
   return {{nn::to_tokens(g, coarse), coarse, nn::to_tokens(g, position)},
-          {mask_features(context, middle, 0), mask_features(context, fine, 1)},
+          fine,
+          middle,
           onnx::transpose(g, text, {1, 0, 2}),
           text_masked,
           {coords, labels, unused}};
@@ -130,7 +132,12 @@ std::unique_ptr<Builder> decoder_graph_v030(Weights& weights, const Dimensions& 
   const Value scores = detection_scores(context, detections, prompt);
   const Kept kept =
       keep_above(context, detections, scores, g.scalar(static_cast<float>(v030::kBakedThreshold)));
-  const Value masks = masks_of_kept(context, kept, memory, prompt, inputs.masks);
+  // In the loop, although they are the same in every round (there is one): ONNX Runtime 1.21 and 1.22 give up
+  // on a convolution outside of it whose only reader is in it.
+  const auto features = [&](const DetectorContext& inner) {
+    return MaskFeatures{mask_features(inner, inputs.middle, 0), mask_features(inner, inputs.fine, 1)};
+  };
+  const Value masks = masks_of_kept(context, kept, memory, prompt, features);
   g.output(v030::kBoxes, kept.boxes);
   g.output(v030::kScores, kept.scores);
   g.output(v030::kMasks, onnx::sigmoid(g, onnx::unsqueeze(g, masks, {1})));

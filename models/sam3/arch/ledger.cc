@@ -17,8 +17,8 @@ namespace {
 using checkpoint::TensorInfo;
 using Op = Recipe::Op;
 
-/// Lines of an error: enough to see what kind of mistake it is.
-constexpr std::size_t kMaxLines = 40;
+/// Lines of an error: all tensors of any SAM 3; only a hostile file has more.
+constexpr std::size_t kMaxLines = 4000;
 
 LazyTensor zeros(const Shape& shape) {
   const std::size_t count = element_count(shape).value_or(0);

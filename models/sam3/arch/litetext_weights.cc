@@ -162,11 +162,18 @@ class StudentWeights final : public LiteTextWeights {
     // A folder may hold the config of another text encoder.
     const bool is_its_config = config.integer("text_config.hidden_size").value_or(d.width) == d.width;
     const auto said = is_its_config ? config.integer("text_config.num_attention_heads") : std::nullopt;
-    d.heads = said.value_or(d.width / kHeadSize);
-    if (d.heads < 1 || d.width % d.heads != 0 || (!said && d.width % kHeadSize != 0)) {
+    if (!said && d.width % kHeadSize != 0) {
       unsupported(fmt::format(
-          "{} attention heads do not divide the text encoder's width of {}; a config.json beside it "
-          "can tell them ({{\"text_config\": {{\"num_attention_heads\": ...}}}})",
+          "the checkpoint does not tell how many attention heads the text encoder has (its width is {}, no "
+          "multiple of {}); put a config.json beside it that does "
+          "({{\"text_config\": {{\"num_attention_heads\": ...}}}})",
+          d.width, kHeadSize));
+    }
+    d.heads = said.value_or(d.width / kHeadSize);
+    if (d.heads < 1 || d.width % d.heads != 0) {
+      unsupported(fmt::format(
+          "{} attention heads do not divide the text encoder's width of {}; correct 'num_attention_heads' in "
+          "the config.json beside it",
           d.heads, d.width));
     }
   }

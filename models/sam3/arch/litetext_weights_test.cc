@@ -111,6 +111,7 @@ TEST_F(LiteTextWeightsTest, AConfigBesideTellsTheHeads) {
                        "5 attention heads do not divide the text encoder's width of 48"));
   folder_.write("config.json", "{}");
   EXPECT_EQ(refusal(student("", 48)).code(), ErrorCode::kModelUnsupported);
+  EXPECT_TRUE(contains(refusal(student("", 48)).what(), "does not tell how many attention heads"));
   EXPECT_EQ(open(student("", 128))->dimensions().heads, 2);
   folder_.write("config.json", R"({"text_config":{"hidden_size":1024,"num_attention_heads":16}})");
   EXPECT_EQ(open(student("", 512))->dimensions().heads, 8);

@@ -25,7 +25,7 @@ Kept keep_above(const DetectorContext& context, const Detections& detections, co
 }
 
 Value masks_of_kept(const DetectorContext& context, const Kept& kept, const Value& memory,
-                    const Prompt& prompt, const MaskFeatures& features) {
+                    const Prompt& prompt, const MakeMaskFeatures& features) {
   Builder& g = context.nn.graph;
   const Value embedding = mask_embedding(context, kept.states);  // [n, D]
   const std::int64_t side = 4 * context.grid;
@@ -44,7 +44,7 @@ Value masks_of_kept(const DetectorContext& context, const Kept& kept, const Valu
     return onnx::unsqueeze(b, onnx::gather(b, x, index, 0), {0});
   };
   const Prompt one{of_prompt(prompt.tokens), {}, of_prompt(prompt.key_bias)};  // the bias says what is masked
-  const Value pixels = onnx::squeeze(b, pixel_embedding(inner, of_prompt(memory), one, features), {0});
+  const Value pixels = onnx::squeeze(b, pixel_embedding(inner, of_prompt(memory), one, features(inner)), {0});
   const Value mine = onnx::squeeze(b, onnx::nonzero(b, onnx::equal(b, kept.prompt_index, index), "r"), {0});
   const Value logits = mask_logits(inner, onnx::gather(b, embedding, mine, 0), pixels);  // [r, 16 L]
   const Value maps = onnx::reshape(b, logits, {logits.dimension(0), side, side});

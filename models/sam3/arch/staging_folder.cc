@@ -54,18 +54,43 @@ fs::path make_beside(const fs::path& target) {
   return name;
 }
 
+/// A folder that cannot be renamed over, which would show only when all is done.
+void refuse_fixed_folder(const fs::path& folder) {
+  std::error_code failed;
+  const fs::path here = fs::canonical(folder, failed);
+  const bool is_fixed = fs::equivalent(folder, fs::current_path(failed), failed) ||
+                        here == here.root_path() ||
+                        stamp_of(here).device != stamp_of(here.parent_path()).device;
+  if (!is_fixed) return;
+  throw Error(
+      ErrorCode::kIo,
+      fmt::format(
+          "'{}' is the current folder or a mount point, which an export cannot take the place of; name a "
+          "folder in it, for example '{}'",
+          path_to_utf8(folder), path_to_utf8(folder / "sam3")));
+}
+
 }  // namespace
 
 void refuse_taken_folder(const fs::path& target, bool overwrite) {
   if (target.empty()) throw Error(ErrorCode::kUsage, "no folder to export to was named; give --out FOLDER");
   std::error_code failed;
   const fs::path folder = without_trailing_slash(target);
+  constexpr std::size_t kLongestName = 255;  // of all usual file systems
+  if (folder.filename().native().size() > kLongestName) {
+    throw Error(ErrorCode::kIo, fmt::format("the folder's name has {} bytes, {} are the most there can be",
+                                            folder.filename().native().size(), kLongestName));
+  }
   const fs::file_status status = fs::symlink_status(folder, failed);
   if (!fs::exists(status)) return;
+  if (fs::is_symlink(status)) {
+    throw Error(ErrorCode::kIo, fmt::format("'{}' is a link; name the folder itself", path_to_utf8(folder)));
+  }
   if (!fs::is_directory(status)) {
     throw Error(ErrorCode::kIo,
                 fmt::format("'{}' exists and is no folder; choose another name", path_to_utf8(folder)));
   }
+  refuse_fixed_folder(folder);
   if (fs::is_empty(folder, failed)) return;
   if (overwrite) {
     const fs::path foreign = foreign_entry(folder);
@@ -101,19 +126,26 @@ void StagingFolder::give_name(const CancelToken& cancel) {
                   fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                       fs::perms::others_read | fs::perms::others_exec,
                   failed);
-  fs::path aside;
+  fs::path aside;  // where a folder that is replaced waits
   if (overwrite_ && fs::exists(target_, failed)) {
-    aside = make_beside(target_) / "replaced";
-    fs::rename(target_, aside, failed);
-    if (failed) cannot("replace", target_, failed);
+    aside = make_beside(target_);
+    fs::rename(target_, aside / "replaced", failed);
+    if (failed) {
+      std::error_code ignored;
+      fs::remove(aside, ignored);
+      cannot("replace", target_, failed);
+    }
   }
   fs::rename(path_, target_, failed);
   if (failed) {
     std::error_code ignored;
-    if (!aside.empty()) fs::rename(aside, target_, ignored);
+    if (!aside.empty()) {
+      fs::rename(aside / "replaced", target_, ignored);
+      fs::remove(aside, ignored);  // not what is in it, should it not have come back
+    }
     cannot("make the folder", target_, failed);
   }
-  path_ = aside.empty() ? fs::path() : aside.parent_path();  // what is removed at the end
+  path_ = aside;  // what is removed at the end
 }
 
 }  // namespace samlet::sam3
