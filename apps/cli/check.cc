@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -63,6 +65,28 @@ void require_sense(const CheckArguments& arguments) {
   if (arguments.against.empty() && !(arguments.images.empty() && arguments.texts.empty())) {
     throw Error(ErrorCode::kUsage, "--images and --text belong to --against FOLDER");
   }
+  const auto is_blank = [](const std::string& text) {
+    return text.find_first_not_of(" \t\r\n") == std::string::npos;
+  };
+  if (std::any_of(arguments.texts.begin(), arguments.texts.end(), is_blank))
+    throw Error(ErrorCode::kUsage, "--text is empty; name a thing, for example --text \"red car\"");
+}
+
+/// What can be seen of the other model without loading it, so that a slip is not said after a long check.
+/// Errors: kModelMissing.
+void require_other(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw Error(ErrorCode::kModelMissing,
+                fmt::format("'{}', named by --against, is no folder; check the path", path_to_utf8(folder)));
+  }
+  const auto known = families();
+  const bool is_model = std::any_of(known.begin(), known.end(),
+                                    [&](const Family& family) { return family.recognises(folder); });
+  if (is_model) return;
+  throw Error(ErrorCode::kModelMissing,
+              fmt::format("'{}', named by --against, holds no SAM 3 graphs; give the folder of a model",
+                          path_to_utf8(folder)));
 }
 
 const char* word_of(CheckStatus status) {
@@ -85,7 +109,10 @@ class Checker {
   void run() {
     require_sense(arguments_);
     const ModelArgument model = resolve_model(arguments_.model);
+    std::optional<ModelArgument> other;
+    if (!arguments_.against.empty()) require_other(other.emplace(resolve_model(arguments_.against)).folder);
     const std::vector<fs::path> pictures = pictures_of(arguments_.images);
+    for (const fs::path& picture : pictures) pictures_.insert(path_to_utf8(picture));
     FolderCheckOptions options;
     options.model = model_options("cpu", arguments_.threads, arguments_.runtime_library, terminal_);
     options.compare_device = arguments_.device;
@@ -94,13 +121,24 @@ class Checker {
     options.step = [this](std::string_view what) { terminal_.step(fmt::format("checking {} ...", what)); };
     check_model_folder(model.folder, options);
     // What is damaged would only be compared to find that out once more.
-    if (!arguments_.against.empty() && failed_ == 0) compare(model, pictures, options);
+    if (other && failed_ == 0) compare(model, *other, pictures, options);
     finish();
   }
 
  private:
+  /// Phrases on which two models differ have lines of their own, but are counted with their picture.
+  [[nodiscard]] bool is_counted(const CheckLine& line) const {
+    return line.part != "against" || line.subject == "all pictures" || pictures_.contains(line.subject);
+  }
+
   void take(const CheckLine& line) {
-    if (line.status == CheckStatus::kFailed) ++failed_;
+    if (line.status != CheckStatus::kNote && is_counted(line)) {
+      ++looked_at_;
+      if (line.status == CheckStatus::kFailed) {
+        ++failed_;
+        failed_parts_.insert(line.part);
+      }
+    }
     lines_.push_back(line);
     if (arguments_.json) return;
     if (arguments_.verbosity == Verbosity::kQuiet && line.status != CheckStatus::kFailed) return;
@@ -116,34 +154,50 @@ class Checker {
     return open_concept_segmenter(model.folder, options);
   }
 
-  void compare(const ModelArgument& model, const std::vector<fs::path>& pictures,
+  void compare(const ModelArgument& model, const ModelArgument& other, const std::vector<fs::path>& pictures,
                const FolderCheckOptions& options) {
     const auto first = open(model);
-    const auto second = open(resolve_model(arguments_.against));
+    const auto second = open(other);
     CompareOptions compare{pictures, arguments_.texts, cancel_, options.found, options.step};
     if (compare.phrases.empty()) compare.phrases.assign(kCommonWords.begin(), kCommonWords.end());
     compare_models(*first, *second, compare);
   }
 
+  /// A folder that is sound by itself need not be exported again.
+  [[nodiscard]] std::string next_step() const {
+    const std::set<std::string> against{"against"};
+    const std::set<std::string> device{"device"};
+    if (failed_parts_ == against) {
+      return fmt::format(
+          "the folder itself is sound, but the comparison with '{}' did not pass, as said above",
+          arguments_.against);
+    }
+    if (failed_parts_ == device) {
+      return fmt::format(
+          "the folder itself is sound, but not what '{}' makes of it; run it on another device",
+          arguments_.device);
+    }
+    return "export or download what is named above again";
+  }
+
   void finish() {
     terminal_.clear_step();
     if (arguments_.json) terminal_.print(check_json(lines_, arguments_.model) + "\n");
-    const auto looked_at = std::count_if(lines_.begin(), lines_.end(), [](const CheckLine& line) {
-      return line.status != CheckStatus::kNote;
-    });
     if (failed_ > 0) {
-      throw Error(ErrorCode::kModelDamaged,
-                  fmt::format("{} of {} checks of '{}' failed; export or download what is named above again",
-                              failed_, looked_at, arguments_.model));
+      throw Error(ErrorCode::kModelDamaged, fmt::format("{} of {} checks of '{}' failed; {}", failed_,
+                                                        looked_at_, arguments_.model, next_step()));
     }
     if (!arguments_.json && arguments_.verbosity != Verbosity::kQuiet)
-      terminal_.print(fmt::format("all {} checks passed\n", looked_at));
+      terminal_.print(fmt::format("all {} checks passed\n", looked_at_));
   }
 
   const CheckArguments& arguments_;
   Terminal& terminal_;
   const CancelToken& cancel_;
   std::vector<CheckLine> lines_;
+  std::set<std::string> pictures_;  // as the comparison names them
+  std::set<std::string> failed_parts_;
+  std::size_t looked_at_ = 0;
   std::size_t failed_ = 0;
 };
 

@@ -1,4 +1,8 @@
 // samlet check from outside: what it prints, its JSON, and its exit status.
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
 #include "tests/e2e/cli.h"
 
 namespace samlet::test {
@@ -85,6 +89,9 @@ TEST_F(CheckCommand, TwoFoldersAreComparedOnPictures) {
   const ProcessResult other =
       check({"--against", miniature_model(), "--images", sample("shapes_01.png"), "--text", "red circle"});
   expect_failed(other, {"shapes_01.png, red circle", "without a counterpart"});
+  EXPECT_TRUE(mentions(other.error, "1 of 17 checks of ")) << "the phrase is the picture's: " << other.error;
+  EXPECT_TRUE(mentions(other.error, "the folder itself is sound")) << other.error;
+  EXPECT_FALSE(mentions(other.error, "again")) << other.error;
 }
 
 TEST_F(CheckCommand, AFolderOfAnotherLayoutIsComparedToo) {
@@ -108,11 +115,43 @@ TEST_F(CheckCommand, WhatCannotBeMeantIsRefused) {
   expect_refused(check({"--device", "gpu"}), 2, {"gpu", "cuda"});
   expect_refused(check({"--against", data("stub-v1"), "--images", "none.png"}), 1, {"none.png"});
   expect_refused(check({"--against", data("stub-v1"), "--images", model_.path().native()}), 1, {"no .jpg"});
+  // Before anything is checked: nothing is on standard output.
+  const std::vector<std::string> pictures{"--images", sample("shapes_01.png"), "--against"};
+  const auto against = [&](const std::string& other, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), pictures.begin(), pictures.end());
+    more.insert(more.begin() + 3, other);
+    return check(more);
+  };
+  expect_refused(against("./none"), 3, {"./none", "--against"});
+  expect_refused(against(folder_.path().native()), 3, {"--against", "no SAM 3 graphs"});
+  expect_refused(against(data("stub-v1"), {"--text", ""}), 2, {"--text is empty"});
+  expect_refused(against(data("stub-v1"), {"--text", "dog", "--text", " "}), 2, {"--text is empty"});
   expect_refused(samlet({"check"}), 2, {"model"});
   expect_refused(samlet({"check", "./none"}), 3, {"does not exist"});
   expect_refused(samlet({"check", folder_.path().native()}), 3, {"sam3_image_encoder.onnx"});
   write_file(model_.path() / "model.json", "{");
   expect_refused(check({}), 3, {"model.json", "not JSON"});
+}
+
+TEST_F(CheckCommand, AFolderThatMayNotBeReadIsNotCalledEmpty) {
+  // Root, as whom tests may run, is bound by permissions only without these rights. Others have none.
+  ProcessOptions bound;
+  bound.before_exec = [] {
+    (void)::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
+    (void)::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
+  };
+  fs::permissions(model_.path(), fs::perms::none);
+  const ProcessResult result = samlet({"check", model_.path().native()}, bound);
+  fs::permissions(model_.path(), fs::perms::owner_all);
+  expect_refused(result, 1, {model_.path().native(), "Permission denied"});
+}
+
+TEST_F(CheckCommand, APipeInPlaceOfTheManifestIsNotWaitedFor) {
+  fs::remove(model_.path() / "model.json");
+  ASSERT_EQ(::mkfifo((model_.path() / "model.json").c_str(), 0600), 0);
+  expect_refused(check({}), 3, {"model.json", "not a regular file"});
+  expect_refused(samlet({"run", model_.path().native(), sample("shapes_01.png"), "--text", "dog"}), 3,
+                 {"model.json", "not a regular file"});
 }
 
 TEST_F(CheckCommand, ADeviceThatIsNotThereIsTheMachinesFault) {

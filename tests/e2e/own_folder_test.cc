@@ -73,6 +73,15 @@ TEST_F(OwnFolder, ATextEncoderIsNamedInFourWays) {
   }
 }
 
+TEST_F(OwnFolder, AFolderOfTheOtherLayoutGivesItsTextEncoder) {
+  const std::vector<std::string> words{"--text", "red circle"};
+  const Json own = json_of(miniature_model(), words);
+  EXPECT_EQ(own["instances"].size(), 2U);
+  const Json lent = json_of(miniature_model(), {"--text", "red circle", "--text-encoder", miniature_model()});
+  EXPECT_EQ(lent["model"]["text_encoder"], "full");
+  EXPECT_EQ(lent["instances"], own["instances"]);
+}
+
 TEST_F(OwnFolder, ATextEncoderThatIsNotThereIsRefused) {
   const std::vector<std::string> words{"run",    stub("stub-v1"), sample("shapes_01.png"),
                                        "--text", "dog",           "--text-encoder"};
