@@ -95,7 +95,7 @@ void add(PromptDifference& sum, const PromptDifference& d) {
   sum.within = sum.within && d.within;
 }
 
-void say(const CompareOptions& options, CheckLine line) {
+void say(const CompareOptions& options, const CheckLine& line) {
   if (options.found) options.found(line);
 }
 

@@ -40,13 +40,19 @@ class FolderChecker {
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(folder_ / kManifestFile, ignored))) {
       manifest_ = read_manifest(folder_);
-      if (!check_files(folder_, *manifest_, options_)) return leave_out("contract, self-test", "the files");
+      if (!check_files(folder_, *manifest_, options_)) {
+        leave_out("contract, self-test", "the files");
+        return;
+      }
     } else {
       say("files", "all", CheckStatus::kNote,
           fmt::format("there is no {}, so contents cannot be checked", kManifestFile));
     }
     check_contract();
-    if (!sound_) return leave_out("self-test", "the contract");
+    if (!sound_) {
+      leave_out("self-test", "the contract");
+      return;
+    }
     self_test();
     if (!options_.compare_device.empty()) device();
   }

@@ -19,8 +19,7 @@ inline constexpr std::int64_t kMaxContext = 4096;
 
 // The graphs of contract version 1, each compared with the contract and the manifest's sizes.
 [[nodiscard]] GraphFile read_v1_image_encoder(const std::filesystem::path& folder, const Manifest& manifest);
-[[nodiscard]] GraphFile read_v1_language_encoder(const std::filesystem::path& graph,
-                                                 const Manifest& manifest);
+[[nodiscard]] GraphFile read_v1_language_encoder(const std::filesystem::path& path, const Manifest& manifest);
 [[nodiscard]] GraphFile read_v1_decoder(const std::filesystem::path& folder, const Manifest& manifest);
 [[nodiscard]] GraphFile read_v1_point_decoder(const std::filesystem::path& folder, const Manifest& manifest);
 // And that what one gives is what the next takes. Errors: kModelDamaged.

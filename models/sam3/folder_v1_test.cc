@@ -38,7 +38,7 @@ TEST_F(FolderV1, TellsWhatItCanDo) {
 }
 
 TEST_F(FolderV1, IsNamedAfterItselfWhenTheManifestGivesNoName) {
-  folder_.edit_manifest("\"name\": \"stub-v1\",", "");
+  folder_.edit_manifest(R"("name": "stub-v1",)", "");
   EXPECT_EQ(open_folder(folder_.path()).info.name, folder_.path().filename());
 }
 
@@ -74,7 +74,7 @@ TEST_F(FolderV1, WithoutAWholeManifestIsDamaged) {
 }
 
 TEST_F(FolderV1, TheManifestMustDescribeTheGraphs) {
-  folder_.edit_manifest("\"decoder\": \"dynamic\"", "\"decoder\": \"static\"");
+  folder_.edit_manifest(R"("decoder": "dynamic")", R"("decoder": "static")");
   expect_refused(ErrorCode::kModelUnsupported, {"sam3_decoder.onnx", "'boxes' f32 [-1, 4]"});
   folder_.copy(stub("stub-v1"));
   folder_.edit_manifest("\"width\": 8", "\"width\": 16");

@@ -99,7 +99,7 @@ std::int64_t dimension(const std::filesystem::path& graph, std::string_view inpu
 /// all others are unused.
 SharedTensors box_inputs(std::int64_t rows, std::int64_t n) {
   const auto slots = static_cast<std::size_t>(rows * n);
-  const std::size_t used = static_cast<std::size_t>((rows - 1) * n);
+  const auto used = static_cast<std::size_t>((rows - 1) * n);
   std::vector<float> coords(slots * 4, 0.25F);
   constexpr std::array<float, 4> kBox{0.4F, 0.55F, 0.3F, 0.35F};
   std::copy(kBox.begin(), kBox.end(), coords.begin() + static_cast<std::ptrdiff_t>(used * 4));
