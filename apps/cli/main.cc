@@ -1,10 +1,14 @@
 // Thin: sets up streams and signals, parses, runs one command, and turns an error into a sentence and an exit
 // code.
 
+#include <unistd.h>
 #include <array>
+
 #include <csignal>
 #include <exception>
 #include <new>
+#include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <variant>
 
@@ -30,6 +34,16 @@ extern "C" void on_interrupt(int signal_number) {
 
 constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
 
+/// Files are looked at through mappings, and the kernel answers with this signal when somebody cuts one
+/// meanwhile. There is no way back into the program; what may be called here may be called in any signal
+/// handler.
+void on_bus_error(int /*signal*/) {
+  constexpr std::string_view kWords =
+      "samlet: a file became shorter while it was being read; start again when nothing else writes to it\n";
+  (void)!::write(STDERR_FILENO, kWords.data(), kWords.size());
+  ::_exit(samlet::error_traits(samlet::ErrorCode::kIo).exit_code);
+}
+
 void install_signal_handlers(const samlet::CancelToken& token) {
   interrupted = &token;
   for (const int signal_number : kStopSignals) {
@@ -45,6 +59,7 @@ void install_signal_handlers(const samlet::CancelToken& token) {
   // A reader that went away, or a limit on file sizes, is an error of the write, with a sentence, not a
   // silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGBUS, on_bus_error);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

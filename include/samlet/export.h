@@ -42,8 +42,8 @@ struct ExportOptions {
   /// Side of the model's picture; 0 = the checkpoint's own. A multiple of the side it was pretrained with
   /// (336).
   int size = 0;
-  /// Run every graph once before the folder gets its name. Needs ONNX Runtime; where none is found the folder is
-  /// written all the same and the report says why it is unchecked.
+  /// Run every graph once before the folder gets its name. Needs ONNX Runtime; where none is found the folder
+  /// is written all the same and the report says why it is unchecked.
   bool self_test = true;
   /// Where ONNX Runtime is, as in ModelOptions.
   std::filesystem::path runtime_library;

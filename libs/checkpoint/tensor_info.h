@@ -43,9 +43,8 @@ struct TensorInfo {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{count()} * type.size; }
 };
 
-/// The values as floats, read from the file a piece at a time. The file lives as long as the tensor; without one the
-/// bytes that `data` shows are taken. Errors:
-/// kModelUnsupported when the elements are no floats.
+/// The values as floats, read from the file a piece at a time. The file lives as long as the tensor; without
+/// one the bytes that `data` shows are taken. Errors: kModelUnsupported when the elements are no floats.
 [[nodiscard]] LazyTensor floats_of(const TensorInfo& info, std::shared_ptr<const MappedFile> file);
 
 }  // namespace samlet::checkpoint

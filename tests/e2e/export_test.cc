@@ -99,12 +99,12 @@ TEST_F(Export, FoldersThatCannotBeReplacedAreRefusedAtOnce) {
 }
 
 TEST_F(Export, CheckpointThatIsCutMeanwhileIsAnErrorAndLeavesNothing) {
-  // At some moment between reading the names and the end of the export it is noticed.
+  // Whenever it happens: an error or a finished export, never a signal, and nothing is left of what failed.
   const fs::path folder = folder_.path() / "cut";
   fs::create_directory(folder);
   fs::copy_file(miniature() / "checkpoint/config.json", folder / "config.json");
-  bool refused = false;
-  for (int delay = 0; delay < 40 && !refused; delay += 2) {
+  int refused = 0;
+  for (int delay = 0; delay < 40; delay += 4) {
     fs::copy_file(miniature_checkpoint(), folder / "sam3.pt", fs::copy_options::overwrite_existing);
     remember_entries();
     std::thread cutter([&] {
@@ -115,13 +115,13 @@ TEST_F(Export, CheckpointThatIsCutMeanwhileIsAnErrorAndLeavesNothing) {
     const ProcessResult result = samlet({"export", "cut/sam3.pt", "--out", "model"});
     cutter.join();
     ASSERT_LT(result.exit_code, 128) << "a signal ended it";
-    refused = result.exit_code != 0 && mentions(result.error, "while it was being");
     if (result.exit_code != 0) {
+      ++refused;
       EXPECT_EQ(folder_.entries(), before_) << result.error;
     }
     fs::remove_all(folder_.path() / "model");
   }
-  EXPECT_TRUE(refused);
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(Export, FolderThatExistsIsRefusedUnlessItMayBeReplaced) {
