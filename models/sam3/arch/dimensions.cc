@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "libs/base/file.h"
 #include "models/sam3/arch/config.h"
 #include "samlet/error.h"
 
@@ -77,9 +78,17 @@ class Reader {
   }
 
  private:
+  /// Without the size nothing else can be looked for.
+  [[noreturn]] void missing(const std::string& name) const {
+    damaged(fmt::format(
+        "'{}' has no tensor '{}' (Meta's name), from which the model's size is read, so its other tensors "
+        "were not looked at; it is no whole SAM 3 checkpoint, download it again",
+        path_to_utf8(weights_.path()), name));
+  }
+
   [[nodiscard]] Shape shape(const std::string& name, std::size_t rank) const {
     const auto found = weights_.shape_of(name);
-    if (!found) damaged(fmt::format("the checkpoint has no tensor '{}', which tells the model's size", name));
+    if (!found) missing(name);
     if (found->size() != rank) {
       damaged(fmt::format("the tensor '{}' has the shape {}; {} dimensions are needed", name,
                           to_string(*found), rank));
@@ -106,9 +115,7 @@ class Reader {
       if (++count > kMaxLayers)
         unsupported(fmt::format("the checkpoint has more than {} layers '{}'", kMaxLayers, before));
     }
-    if (count == 0)
-      damaged(
-          fmt::format("the checkpoint has no tensor '{}0{}', which tells the model's size", before, after));
+    if (count == 0) missing(fmt::format("{}0{}", before, after));
     return {count, fmt::format("{} tensors '{}<number>{}'", count, before, after)};
   }
 
