@@ -174,7 +174,10 @@ void define_export(CLI::App& app, ExportArguments& arguments, RawExport& raw) {
       ->type_name("CHECKPOINT");
   auto* out =
       command->add_option("--out,-o", raw.out, "The folder to make")->check(not_empty())->type_name("FOLDER");
-  command->add_option("--name", arguments.name, "Instead of a folder: a name in the model store")
+  command
+      ->add_option(
+          "--name", arguments.name,
+          "Instead of a folder: a name in the model store ($SAMLET_MODELS, ~/.local/share/samlet/models)")
       ->check(not_empty())
       ->type_name("NAME")
       ->excludes(out);
@@ -185,7 +188,9 @@ void define_export(CLI::App& app, ExportArguments& arguments, RawExport& raw) {
       ->check(not_empty())
       ->capture_default_str();
   command
-      ->add_option("--layout", options.layout, "samlet, or sam3-onnx for programs that run its version 0.3.0")
+      ->add_option(
+          "--layout", options.layout,
+          "samlet, or sam3-onnx for programs that run its version 0.3.0 (fp32, one box, threshold 0.5)")
       ->check(not_empty())
       ->capture_default_str();
   command->add_option("--precision", options.precision, "fp32, or fp16: half the size, a little less exact")
