@@ -180,6 +180,13 @@ class Checker {
     return "export or download what is named above again";
   }
 
+  /// A note about the files says that there are no hashes to compare with.
+  [[nodiscard]] bool contents_checked() const {
+    return std::none_of(lines_.begin(), lines_.end(), [](const CheckLine& line) {
+      return line.status == CheckStatus::kNote && line.part == "files";
+    });
+  }
+
   void finish() {
     terminal_.clear_step();
     if (arguments_.json) terminal_.print(check_json(lines_, arguments_.model) + "\n");
@@ -188,7 +195,9 @@ class Checker {
                                                         looked_at_, arguments_.model, next_step()));
     }
     if (!arguments_.json && arguments_.verbosity != Verbosity::kQuiet)
-      terminal_.print(fmt::format("all {} checks passed\n", looked_at_));
+      terminal_.print(
+          fmt::format("all {} checks passed{}\n", looked_at_,
+                      contents_checked() ? "" : "; contents were not checked, for want of hashes"));
   }
 
   const CheckArguments& arguments_;
