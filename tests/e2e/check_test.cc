@@ -161,5 +161,11 @@ TEST_F(CheckCommand, ADeviceThatIsNotThereIsTheMachinesFault) {
   EXPECT_TRUE(mentions(result.output, "ok      self-test")) << "the rest was checked: " << result.output;
 }
 
+TEST_F(CheckCommand, WithoutHashesTheLastLineSaysThatContentsWereNotChecked) {
+  const ProcessResult result = samlet({"check", miniature_model()});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_TRUE(mentions(result.output, "checks passed; contents were not checked")) << result.output;
+}
+
 }  // namespace
 }  // namespace samlet::test
