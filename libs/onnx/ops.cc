@@ -53,18 +53,12 @@ Value unary(Builder& g, std::string_view op, const Value& x) {
   return g.node(op, {x}, {}, {x.dtype, x.dimensions});
 }
 
-std::size_t index_of(const Value& x, int axis) {
-  (void)x.dimension(axis);
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(x.rank()) : axis);
-}
-
 Value reduce(Builder& g, std::string_view op, const Value& x, const std::vector<std::int64_t>& axes,
              bool keep, bool axes_are_input) {
   Dimensions dimensions;
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    const bool reduced = std::any_of(axes.begin(), axes.end(), [&](std::int64_t axis) {
-      return index_of(x, static_cast<int>(axis)) == i;
-    });
+    const bool reduced = std::any_of(
+        axes.begin(), axes.end(), [&](std::int64_t axis) { return x.index_of(static_cast<int>(axis)) == i; });
     if (!reduced) dimensions.push_back(x.dimensions[i]);
     if (reduced && keep) dimensions.emplace_back(1);
   }

@@ -16,40 +16,15 @@ namespace {
               fmt::format("{} of '{}' {}: {}", op, x.name, to_string(x.dimensions), what));
 }
 
-std::size_t index_of(const Value& x, int axis) {
-  (void)x.dimension(axis);
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(x.rank()) : axis);
-}
-
 bool all_fixed(const Dimensions& dimensions) {
   return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) { return d.is_fixed(); });
-}
-
-/// TensorProto.DataType of ONNX.
-std::int64_t onnx_type(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return 1;
-    case DType::kUInt8:
-      return 2;
-    case DType::kInt32:
-      return 6;
-    case DType::kInt64:
-      return 7;
-    case DType::kBool:
-      return 9;
-    case DType::kFloat16:
-      return 10;
-    default:
-      throw Error(ErrorCode::kInternal, fmt::format("Cast to {} is not written", name_of(dtype)));
-  }
 }
 
 }  // namespace
 
 Value cast(Builder& g, const Value& x, DType dtype) {
   if (x.dtype == dtype) return x;
-  return g.node("Cast", {x}, {{"to", onnx_type(dtype)}}, {dtype, x.dimensions});
+  return g.node("Cast", {x}, {{"to", std::int64_t{onnx_data_type(dtype)}}}, {dtype, x.dimensions});
 }
 
 Value reshape(Builder& g, const Value& x, const Dimensions& dimensions) {
@@ -90,9 +65,8 @@ Value unsqueeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
 Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
   Dimensions dimensions;
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    const bool dropped = std::any_of(axes.begin(), axes.end(), [&](std::int64_t axis) {
-      return index_of(x, static_cast<int>(axis)) == i;
-    });
+    const bool dropped = std::any_of(
+        axes.begin(), axes.end(), [&](std::int64_t axis) { return x.index_of(static_cast<int>(axis)) == i; });
     if (!dropped) dimensions.push_back(x.dimensions[i]);
     if (dropped && !(x.dimensions[i] == Dimension(1))) refuse("Squeeze", x, "a dropped axis is not 1");
   }
@@ -101,7 +75,7 @@ Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
 
 Value concat(Builder& g, std::span<const Value> parts, int axis, const Dimension& total) {
   const Value& first = parts.front();
-  const std::size_t at = index_of(first, axis);
+  const std::size_t at = first.index_of(axis);
   Dimensions dimensions = first.dimensions;
   std::int64_t sum = 0;
   bool known = true;
@@ -126,7 +100,7 @@ Value concat(Builder& g, std::initializer_list<Value> parts, int axis, const Dim
 }
 
 std::vector<Value> split(Builder& g, const Value& x, int axis, std::vector<std::int64_t> sizes) {
-  const std::size_t at = index_of(x, axis);
+  const std::size_t at = x.index_of(axis);
   std::vector<Result> results;
   std::int64_t sum = 0;
   for (const std::int64_t size : sizes) {
@@ -142,13 +116,13 @@ std::vector<Value> split(Builder& g, const Value& x, int axis, std::vector<std::
 
 Value slice(Builder& g, const Value& x, int axis, std::int64_t begin, std::int64_t end) {
   Dimensions dimensions = x.dimensions;
-  dimensions[index_of(x, axis)] = Dimension(end - begin);
+  dimensions[x.index_of(axis)] = Dimension(end - begin);
   return g.node("Slice", {x, g.indices({begin}), g.indices({end}), g.indices({axis})}, {},
                 {x.dtype, std::move(dimensions)});
 }
 
 Value gather(Builder& g, const Value& x, const Value& indices, int axis) {
-  const std::size_t at = index_of(x, axis);
+  const std::size_t at = x.index_of(axis);
   Dimensions dimensions(x.dimensions.begin(), x.dimensions.begin() + static_cast<std::ptrdiff_t>(at));
   dimensions.insert(dimensions.end(), indices.dimensions.begin(), indices.dimensions.end());
   dimensions.insert(dimensions.end(), x.dimensions.begin() + static_cast<std::ptrdiff_t>(at) + 1,
@@ -169,7 +143,7 @@ Value nonzero(Builder& g, const Value& x, const char* symbol) {
 }
 
 Value size_of_dimension(Builder& g, const Value& x, int axis) {
-  const auto at = static_cast<std::int64_t>(index_of(x, axis));
+  const auto at = static_cast<std::int64_t>(x.index_of(axis));
   return g.node("Shape", {x}, {{"end", at + 1}, {"start", at}}, {DType::kInt64, {1}});
 }
 

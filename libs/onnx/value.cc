@@ -25,14 +25,18 @@ double count_at_one(const Dimensions& dimensions) noexcept {
   return count;
 }
 
-const Dimension& Value::dimension(int axis) const {
+std::size_t Value::index_of(int axis) const {
   const int rank_now = static_cast<int>(rank());
   const int index = axis < 0 ? axis + rank_now : axis;
   if (index < 0 || index >= rank_now) {
     throw Error(ErrorCode::kInternal,
                 fmt::format("'{}' {} has no axis {}", name, to_string(dimensions), axis));
   }
-  return dimensions[static_cast<std::size_t>(index)];
+  return static_cast<std::size_t>(index);
+}
+
+const Dimension& Value::dimension(int axis) const {
+  return dimensions[index_of(axis)];
 }
 
 std::int64_t Value::size(int axis) const {
@@ -42,6 +46,25 @@ std::int64_t Value::size(int axis) const {
                 fmt::format("'{}' {} has no fixed size along axis {}", name, to_string(dimensions), axis));
   }
   return d.size();
+}
+
+std::int32_t onnx_data_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return 1;
+    case DType::kUInt8:
+      return 2;
+    case DType::kInt32:
+      return 6;
+    case DType::kInt64:
+      return 7;
+    case DType::kBool:
+      return 9;
+    case DType::kFloat16:
+      return 10;
+    default:
+      throw Error(ErrorCode::kInternal, fmt::format("{} is not written to ONNX files", name_of(dtype)));
+  }
 }
 
 }  // namespace samlet::onnx

@@ -59,6 +59,13 @@ struct Value {
   /// A dimension that must be a number; negative axes count from the end. Errors: kInternal for a symbol.
   [[nodiscard]] std::int64_t size(int axis) const;
   [[nodiscard]] const Dimension& dimension(int axis) const;
+  /// Which of the dimensions an axis is; negative ones count from the end. Errors: kInternal when there is
+  /// none.
+  [[nodiscard]] std::size_t index_of(int axis) const;
 };
+
+/// ONNX's number for an element type (TensorProto.DataType). Errors: kInternal for types that are not
+/// written.
+[[nodiscard]] std::int32_t onnx_data_type(DType dtype);
 
 }  // namespace samlet::onnx

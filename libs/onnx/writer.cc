@@ -103,25 +103,6 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kVector = 64;
 constexpr std::uint64_t kMostModelBytes = (std::uint64_t{1} << 31) - 1;
 
-std::int32_t data_type(DType dtype) {  // TensorProto.DataType
-  switch (dtype) {
-    case DType::kFloat32:
-      return 1;
-    case DType::kUInt8:
-      return 2;
-    case DType::kInt32:
-      return 6;
-    case DType::kInt64:
-      return 7;
-    case DType::kBool:
-      return 9;
-    case DType::kFloat16:
-      return 10;
-    default:
-      throw Error(ErrorCode::kInternal, fmt::format("{} is not written to ONNX files", name_of(dtype)));
-  }
-}
-
 void write_body(pbf_writer& graph, const Body& body, const std::string& name);
 
 void write_attribute(pbf_writer& message, const Attribute& attribute) {
@@ -166,7 +147,7 @@ void write_value(pbf_writer& message, const Value& value) {
   message.add_string(value_field::kName, value.name);
   pbf_writer type(message, value_field::kType);
   pbf_writer tensor(type, type_field::kTensor);
-  tensor.add_enum(tensor_type_field::kElement, data_type(value.dtype));
+  tensor.add_enum(tensor_type_field::kElement, onnx_data_type(value.dtype));
   // By way of a string: a scalar's shape is an empty message, which a nested writer would leave out.
   std::string bytes;
   pbf_writer shape(bytes);
@@ -208,7 +189,7 @@ std::string tensor_head(const Initializer& initializer) {
   std::string bytes;
   pbf_writer tensor(bytes);
   for (const std::int64_t d : initializer.shape) tensor.add_int64(tensor_field::kDims, d);
-  tensor.add_enum(tensor_field::kType, data_type(initializer.dtype));
+  tensor.add_enum(tensor_field::kType, onnx_data_type(initializer.dtype));
   tensor.add_string(tensor_field::kName, initializer.name);
   return bytes;
 }
