@@ -23,7 +23,7 @@ constexpr double kMega = 1e6;
 /// "[#######...] 62 %  2140 of 3450 MB  910 MB/s  sam3_image_encoder.onnx.data"
 std::string bar(const ExportProgress& progress, double seconds) {
   constexpr std::size_t kWidth = 24;
-  const double done = static_cast<double>(progress.done);
+  const auto done = static_cast<double>(progress.done);
   const double part = progress.total == 0 ? 1.0 : done / static_cast<double>(progress.total);
   const auto filled = static_cast<std::size_t>(part * static_cast<double>(kWidth));
   return fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %  {:.0f} of {:.0f} MB  {:.0f} MB/s  {}", "", filled, "",

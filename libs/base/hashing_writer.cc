@@ -30,8 +30,9 @@ constexpr std::size_t kMostPieces = 6;
 struct HashingWriter::Impl {
   using Piece = std::vector<std::uint8_t>;
 
-  explicit Impl(std::filesystem::path file) : path(std::move(file)) {
-    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  explicit Impl(std::filesystem::path file)
+      : path(std::move(file)),
+        descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
     if (descriptor < 0) throw failure(errno);
     worker = std::thread([this] { work(); });
   }
@@ -103,7 +104,7 @@ struct HashingWriter::Impl {
   }
 
   std::filesystem::path path;
-  int descriptor = -1;
+  int descriptor;
   Sha256 hash;
   Piece filling;
   std::uint64_t total = 0;

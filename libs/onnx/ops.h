@@ -65,13 +65,13 @@ Value conv_transpose(Builder& g, const Value& x, const Value& weight, const Valu
 /// Dimensions that vary must keep their place, but for one, which ONNX works out.
 Value reshape(Builder& g, const Value& x, const Dimensions& dimensions);
 Value transpose(Builder& g, const Value& x, std::vector<std::int64_t> permutation);
-Value unsqueeze(Builder& g, const Value& x, std::vector<std::int64_t> axes);
-Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes);
+Value unsqueeze(Builder& g, const Value& x, const std::vector<std::int64_t>& axes);
+Value squeeze(Builder& g, const Value& x, const std::vector<std::int64_t>& axes);
 /// `size` along the axis is worked out where it is fixed; where it is not, `total` names it.
 Value concat(Builder& g, std::span<const Value> parts, int axis, const Dimension& total = Dimension(-1));
 Value concat(Builder& g, std::initializer_list<Value> parts, int axis,
              const Dimension& total = Dimension(-1));
-std::vector<Value> split(Builder& g, const Value& x, int axis, std::vector<std::int64_t> sizes);
+std::vector<Value> split(Builder& g, const Value& x, int axis, const std::vector<std::int64_t>& sizes);
 /// Elements [begin, end) along the axis, which is fixed or (for `end` before it) long enough.
 Value slice(Builder& g, const Value& x, int axis, std::int64_t begin, std::int64_t end);
 /// Rows of x along the axis by i64 indices of any rank.

@@ -52,7 +52,7 @@ Value transpose(Builder& g, const Value& x, std::vector<std::int64_t> permutatio
   return g.node("Transpose", {x}, {{"perm", std::move(permutation)}}, {x.dtype, std::move(dimensions)});
 }
 
-Value unsqueeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
+Value unsqueeze(Builder& g, const Value& x, const std::vector<std::int64_t>& axes) {
   Dimensions dimensions = x.dimensions;
   for (const std::int64_t axis : axes) {  // in ascending order, as all callers give them
     if (axis < 0 || axis > static_cast<std::int64_t>(dimensions.size()))
@@ -62,7 +62,7 @@ Value unsqueeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
   return g.node("Unsqueeze", {x, g.indices(axes)}, {}, {x.dtype, std::move(dimensions)});
 }
 
-Value squeeze(Builder& g, const Value& x, std::vector<std::int64_t> axes) {
+Value squeeze(Builder& g, const Value& x, const std::vector<std::int64_t>& axes) {
   Dimensions dimensions;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const bool dropped = std::any_of(
@@ -99,7 +99,7 @@ Value concat(Builder& g, std::initializer_list<Value> parts, int axis, const Dim
   return concat(g, std::span<const Value>(parts.begin(), parts.size()), axis, total);
 }
 
-std::vector<Value> split(Builder& g, const Value& x, int axis, std::vector<std::int64_t> sizes) {
+std::vector<Value> split(Builder& g, const Value& x, int axis, const std::vector<std::int64_t>& sizes) {
   const std::size_t at = x.index_of(axis);
   std::vector<Result> results;
   std::int64_t sum = 0;
