@@ -57,14 +57,15 @@ std::vector<double> attention(std::span<const float> q, std::span<const float> k
     std::vector<double> weights;
     double total = 0;
     for (std::size_t j = 0; j < keys; ++j) {
-      double score = bias.empty() ? 0.0 : double{bias[i * keys + j]};
-      for (std::size_t c = 0; c < d; ++c) score += double{q[i * d + c]} * double{k[j * d + c]};
+      double score = bias.empty() ? 0.0 : static_cast<double>(bias[i * keys + j]);
+      for (std::size_t c = 0; c < d; ++c)
+        score += static_cast<double>(q[i * d + c]) * static_cast<double>(k[j * d + c]);
       weights.push_back(std::exp(score));
       total += weights.back();
     }
     for (std::size_t c = 0; c < d; ++c) {
       double value = 0;
-      for (std::size_t j = 0; j < keys; ++j) value += weights[j] / total * double{v[j * d + c]};
+      for (std::size_t j = 0; j < keys; ++j) value += weights[j] / total * static_cast<double>(v[j * d + c]);
       out.push_back(value);
     }
   }
@@ -108,7 +109,7 @@ TEST(Attend, PiecesGiveWhatTheWholeWouldGive) {
     };
     const auto wanted = attention(all(q_values).subspan(query * 4, 4), all(k_values), all(v_values), bias, 4);
     for (std::size_t c = 0; c < 4; ++c)
-      EXPECT_NEAR(double{y[head + query * 4 + c]}, wanted[c], 1e-5) << query;
+      EXPECT_NEAR(static_cast<double>(y[head + query * 4 + c]), wanted[c], 1e-5) << query;
   }
 }
 
@@ -128,7 +129,7 @@ TEST(KeyBias, HidesWhatIsMasked) {
                          {"q", Tensor::from<float>({1, 1, 2, 2}, queries)},
                          {"k", Tensor::from<float>({1, 1, 3, 2}, keys)}});
   const auto wanted = attention(queries, seen, seen, {}, 2);
-  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(double{y[i]}, wanted[i], 1e-6);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(static_cast<double>(y[i]), wanted[i], 1e-6);
 }
 
 }  // namespace

@@ -87,13 +87,13 @@ class Reader {
   }
 
   [[nodiscard]] Shape shape(const std::string& name, std::size_t rank) const {
-    const auto found = weights_.shape_of(name);
+    auto found = weights_.shape_of(name);
     if (!found) missing(name);
     if (found->size() != rank) {
       damaged(fmt::format("the tensor '{}' has the shape {}; {} dimensions are needed", name,
                           to_string(*found), rank));
     }
-    return *found;
+    return *std::move(found);
   }
 
   /// A dimension of a tensor, from 1 to `most`.

@@ -26,18 +26,18 @@ ExportOptions options(const std::string& target = "portable", const std::string&
 }
 
 const ExportedModel& dynamic_model() {
-  static const ExportedModel model(options());
-  return model;
+  static const ExportedModel kModel(options());
+  return kModel;
 }
 
 const ExportedModel& static_model() {
-  static const ExportedModel model(options("coreml"));
-  return model;
+  static const ExportedModel kModel(options("coreml"));
+  return kModel;
 }
 
 const ExportedModel& v030_model() {
-  static const ExportedModel model(options("portable", "sam3-onnx"));
-  return model;
+  static const ExportedModel kModel(options("portable", "sam3-onnx"));
+  return kModel;
 }
 
 std::string file(std::string_view name) {
@@ -309,10 +309,10 @@ TEST(Golden, GraphsOfSam3OnnxV030AnswerTheSame) {
   const Tensors got = v030_model().run(file(kDecoderFile), given);
   const auto scores = wanted.at("scores").view().as<float>();
   std::int64_t kept = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] <= 0.5F) continue;
+  for (const float score : scores) {
+    if (score <= 0.5F) continue;
     ASSERT_LT(kept, got.at("scores").shape()[0]);
-    EXPECT_NEAR(got.at("scores").view().as<float>()[static_cast<std::size_t>(kept)], scores[i], kScoreBound);
+    EXPECT_NEAR(got.at("scores").view().as<float>()[static_cast<std::size_t>(kept)], score, kScoreBound);
     ++kept;
   }
   EXPECT_EQ(got.at("scores").shape(), Shape{kept});
