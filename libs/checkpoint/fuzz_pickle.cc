@@ -1,4 +1,6 @@
 // Any bytes are either a pickle of tensors or refused.
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 #include "libs/checkpoint/pickle.h"

@@ -1,4 +1,6 @@
 // Any text is either an index whose shards lie in its folder or refused.
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 #include "libs/checkpoint/shard_index.h"

@@ -1,4 +1,6 @@
 // Any bytes are either the tensors of a torch.save file, which can be read to their ends, or refused.
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 #include "libs/checkpoint/torch_file.h"

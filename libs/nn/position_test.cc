@@ -15,7 +15,7 @@ TEST(SineMap, FollowsDetrWithRowsFirst) {
   ASSERT_EQ(map.size(), 200U);
   const double two_pi = 2 * std::numbers::pi;
   // Token (y 3, x 1): four channels of y, four of x; channel j has 10000^(2 floor(j/2) / 4).
-  const float* token = &map[(3 * 5 + 1) * 8];
+  const float* token = &map[std::size_t{3 * 5 + 1} * 8];
   const double y = 4 / (5 + 1e-6) * two_pi;
   const double x = 2 / (5 + 1e-6) * two_pi;
   EXPECT_FLOAT_EQ(token[0], static_cast<float>(std::sin(y)));
@@ -33,7 +33,7 @@ TEST(FourierMap, HasSinesThenCosinesAtCellCentres) {
   const double u = 2 * (2.5 / 4) - 1;  // column 2
   const double v = 2 * (1.5 / 4) - 1;  // row 1
   const double angle = (u * -1 + v * 1) * 2 * std::numbers::pi;
-  const float* token = &map[(1 * 4 + 2) * 6];
+  const float* token = &map[std::size_t{1 * 4 + 2} * 6];
   EXPECT_FLOAT_EQ(token[1], static_cast<float>(std::sin(angle)));
   EXPECT_FLOAT_EQ(token[4], static_cast<float>(std::cos(angle)));
 }

@@ -1,6 +1,8 @@
 // Any graph that can be built is written with the sizes that were announced, and reads back as it was
 // declared.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
