@@ -3,6 +3,7 @@
 // of them is made.
 #include "libs/onnx/writer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>

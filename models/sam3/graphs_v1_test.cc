@@ -1,6 +1,7 @@
 // Folders of contract version 1, run: batches, boxes, thresholds, both forms of the decoder, text encoders.
 #include "models/sam3/graphs_v1.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 

@@ -1,5 +1,6 @@
 #include "models/sam3/arch/weights.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
