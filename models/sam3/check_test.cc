@@ -85,12 +85,12 @@ TEST_F(Check, FiguresThatAreLeftOutAreAFault) {
 }
 
 TEST_F(Check, APrecisionThatTheGraphsDoNotHaveIsAFault) {
-  folder_.edit_manifest("\"precision\": \"fp32\"", "\"precision\": \"fp16\"");
+  folder_.edit_manifest(R"("precision": "fp32")", R"("precision": "fp16")");
   EXPECT_TRUE(contains(failures(), "contract sam3_image_encoder.onnx: "));
   EXPECT_TRUE(contains(failures(), "f32 [1, 8, 4, 4] was expected to be f16"));
   folder_.copy(stub("stub-v1-fp16"));
   EXPECT_EQ(failures(), "");
-  folder_.edit_manifest("\"precision\": \"fp16\"", "\"precision\": \"fp32\"");
+  folder_.edit_manifest(R"("precision": "fp16")", R"("precision": "fp32")");
   EXPECT_TRUE(contains(failures(), "f16 [1, 8, 4, 4] was expected to be f32"));
 }
 

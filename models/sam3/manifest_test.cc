@@ -171,7 +171,7 @@ TEST(Manifest, ASourceMayHaveAnyName) {
 
 TEST(Manifest, AKeyGivenTwiceIsDamaged) {
   const std::string text = manifest_to_json(sound());
-  for (const std::string key : {"\"precision\": \"fp32\"", "\"queries\": 200", "\"flops\": 123456789012"}) {
+  for (const std::string key : {R"("precision": "fp32")", R"("queries": 200)", R"("flops": 123456789012)"}) {
     std::string twice = text;
     const std::size_t at = twice.find(key);
     ASSERT_NE(at, std::string::npos) << key;
