@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "libs/base/file.h"
 #include "libs/base/utf8.h"
 #include "samlet/error.h"
 
@@ -22,15 +22,8 @@ bool fill_closed_stream(int fd, int flags) {
   return ::open("/dev/null", flags) >= 0;
 }
 
-/// Everything or an errno.
-int write_all(int fd, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
+int write_text(int fd, std::string_view text) noexcept {
+  return write_all(fd, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace
@@ -59,7 +52,7 @@ void Terminal::require_output(bool binary) const {
 void Terminal::print(std::string_view text) {
   clear_step();
   if (streams_.output_closed) return;  // refused before by those who must print
-  const int error_number = write_all(STDOUT_FILENO, text);
+  const int error_number = write_text(STDOUT_FILENO, text);
   if (error_number != 0) {
     output_failed_ = true;
     throw Error(ErrorCode::kIo, fmt::format("cannot write to standard output: {}",
@@ -91,9 +84,9 @@ void Terminal::write_error_line(std::string_view prefix, std::string_view messag
   clear_step();
   // One write a line, so that lines of several processes do not mix.
   try {
-    (void)write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, harmless(message)));
+    (void)write_text(STDERR_FILENO, fmt::format("{}{}\n", prefix, harmless(message)));
   } catch (...) {
-    (void)write_all(STDERR_FILENO, message);
+    (void)write_text(STDERR_FILENO, message);
   }
 }
 
@@ -107,14 +100,14 @@ void Terminal::warning(std::string_view message) noexcept {
 
 void Terminal::step(std::string_view text) noexcept {
   if (!streams_.error_is_terminal || verbosity_ == Verbosity::kQuiet) return;
-  (void)write_all(STDERR_FILENO, "\r\x1b[K");
-  (void)write_all(STDERR_FILENO, text);
+  (void)write_text(STDERR_FILENO, "\r\x1b[K");
+  (void)write_text(STDERR_FILENO, text);
   step_shown_ = true;
 }
 
 void Terminal::clear_step() noexcept {
   if (!step_shown_) return;
-  (void)write_all(STDERR_FILENO, "\r\x1b[K");
+  (void)write_text(STDERR_FILENO, "\r\x1b[K");
   step_shown_ = false;
 }
 

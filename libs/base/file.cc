@@ -163,10 +163,11 @@ FileStamp stamp_of(const std::filesystem::path& path) {
 }
 
 std::vector<std::uint8_t> read_regular_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const MappedFile file(path);
-  if (file.bytes().size() > max_bytes) throw_too_long(path, max_bytes);
-  std::vector<std::uint8_t> bytes(file.bytes().size());
-  file.read(0, bytes);
+  std::vector<std::uint8_t> bytes;
+  stream_file(path, [&](std::span<const std::uint8_t> piece) {
+    if (piece.size() > max_bytes - bytes.size()) throw_too_long(path, max_bytes);
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
   return bytes;
 }
 
@@ -217,6 +218,16 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+int write_all(int descriptor, std::span<const std::uint8_t> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite)
     : target_(std::move(target)), overwrite_(overwrite) {
   std::error_code ignored;
@@ -253,12 +264,8 @@ void AtomicFile::throw_cannot_write(int error_number) const {
 }
 
 void AtomicFile::write(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_cannot_write(errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  const int failed = write_all(descriptor_, bytes);
+  if (failed != 0) throw_cannot_write(failed);
 }
 
 void AtomicFile::commit() {

@@ -81,6 +81,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// Writes everything; 0, or the errno of the write that failed. Goes on after a signal. Never throws.
+[[nodiscard]] int write_all(int descriptor, std::span<const std::uint8_t> bytes) noexcept;
+
 /// What to do when the target exists.
 enum class Overwrite { kRefuse, kReplace };
 

@@ -81,7 +81,7 @@ struct HashingWriter::Impl {
       lock.unlock();
       changed.notify_all();
       hash.update(piece);
-      const int failed = write_all(piece);
+      const int failed = write_all(descriptor, piece);
       lock.lock();
       if (failed != 0) {
         error_number = failed;
@@ -90,17 +90,6 @@ struct HashingWriter::Impl {
         return;
       }
     }
-  }
-
-  /// 0, or the reason.
-  [[nodiscard]] int write_all(std::span<const std::uint8_t> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) return errno;
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return 0;
   }
 
   std::filesystem::path path;

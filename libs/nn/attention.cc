@@ -43,12 +43,6 @@ std::optional<Value> bias_of(Builder& g, const std::optional<Value>& bias, std::
   return onnx::slice(g, *bias, static_cast<int>(bias->rank()) - 2, begin, end);
 }
 
-/// 1 / sqrt(channels of a head)
-double query_scale(std::int64_t channels, std::int64_t heads) {
-  const std::int64_t head = channels / heads;
-  return 1.0 / std::sqrt(static_cast<double>(head));
-}
-
 struct Projected {
   Value q;
   Value k;
@@ -63,6 +57,11 @@ Value attend_heads(const Context& context, const Projected& projected, std::int6
 }
 
 }  // namespace
+
+double query_scale(std::int64_t channels, std::int64_t heads) {
+  const std::int64_t head = channels / heads;
+  return 1.0 / std::sqrt(static_cast<double>(head));
+}
 
 Value split_heads(Builder& graph, const Value& x, std::int64_t heads) {
   const Value apart = onnx::reshape(graph, x, {x.dimension(0), x.dimension(1), heads, x.size(2) / heads});

@@ -32,6 +32,9 @@ onnx::Value separate_attention(const Context& context, const onnx::Value& q, con
                                const onnx::Value& v, const Scope& scope, std::int64_t inner,
                                std::int64_t heads, const std::optional<onnx::Value>& bias = std::nullopt);
 
+/// 1 / sqrt(channels of a head), which `attend` expects to be in q already.
+[[nodiscard]] double query_scale(std::int64_t channels, std::int64_t heads);
+
 /// Additive bias f32 [B, 1, 1, L] from a mask bool [B, L], True = not to be attended: 0 or -1e9, which is as
 /// good as minus infinity and cannot make a NaN.
 onnx::Value key_bias(onnx::Builder& graph, const onnx::Value& masked);

@@ -415,7 +415,7 @@ std::string manifest_to_json(const Manifest& m) {
                            {"layout", m.preprocessing.layout},
                            {"mean", m.preprocessing.mean},
                            {"std", m.preprocessing.std}};
-  json["decoder"] = m.decoder == DecoderForm::kDynamic ? "dynamic" : "static";
+  json["decoder"] = name_of(m.decoder);
   json["target"] = m.target;
   json["precision"] = m.precision;
   json["opset"] = m.opset;
@@ -458,6 +458,10 @@ Manifest read_manifest(const std::filesystem::path& folder) {
     throw Error(ErrorCode::kModelDamaged, error.what());
   }
   return parse_manifest(text, path_to_utf8(path));
+}
+
+std::string_view name_of(DecoderForm form) noexcept {
+  return form == DecoderForm::kDynamic ? "dynamic" : "static";
 }
 
 std::optional<std::string> checkpoint_hash(const Manifest& manifest) {

@@ -83,6 +83,9 @@ struct ManifestSelfTest {
 
 enum class DecoderForm { kDynamic, kStatic };
 
+/// "dynamic", "static"
+[[nodiscard]] std::string_view name_of(DecoderForm form) noexcept;
+
 struct Manifest {
   std::string name;      ///< of the model; empty = the folder's name
   std::string exporter;  ///< "samlet 0.1.0"

@@ -120,9 +120,10 @@ class Exporter {
   }
 
   void fill(const fs::path& folder, const SelfTest& self_test) {
-    require_space(folder);
+    const std::uint64_t total = total_bytes();
+    require_space(folder, total);
     SourceHashes hashes(source_files());
-    Progress progress(options_, total_bytes());
+    Progress progress(options_, total);
     for (const PlannedGraph& planned : plan_.graphs) {
       if (planned.external) write(planned, {}, true, folder, progress);
     }
@@ -150,7 +151,8 @@ class Exporter {
     return planned.external ? planned.file + ".data" : "";
   }
 
-  /// Of the weights alone: what the graphs say around them is a fraction of a percent.
+  /// Of all files but for the graphs' metadata, which says what is not known yet and is a fraction of a
+  /// percent.
   [[nodiscard]] std::uint64_t total_bytes() const {
     std::uint64_t total = 0;
     for (const PlannedGraph& planned : plan_.graphs) {
@@ -160,16 +162,15 @@ class Exporter {
     return total;
   }
 
-  void require_space(const fs::path& folder) const {
+  void require_space(const fs::path& folder, std::uint64_t total) const {
     std::error_code failed;
     const fs::space_info space = fs::space(folder, failed);
-    if (failed || space.available >= total_bytes()) return;
+    if (failed || space.available >= total) return;
     constexpr std::uint64_t kMegabyte = 1'000'000;
-    throw Error(
-        ErrorCode::kIo,
-        fmt::format("'{}' needs {} MB, but the disk has only {} MB left; free some, or choose "
-                    "another disk",
-                    path_to_utf8(options_.out), total_bytes() / kMegabyte, space.available / kMegabyte));
+    throw Error(ErrorCode::kIo,
+                fmt::format("'{}' needs {} MB, but the disk has only {} MB left; free some, or choose "
+                            "another disk",
+                            path_to_utf8(options_.out), total / kMegabyte, space.available / kMegabyte));
   }
 
   [[nodiscard]] onnx::ModelHeader header(Metadata metadata) const {
@@ -259,10 +260,10 @@ class Exporter {
         {"samlet.resize", manifest_.preprocessing.resize},
         {"samlet.precision", manifest_.precision},
         {"samlet.target", manifest_.target},
-        {"samlet.decoder", manifest_.decoder == DecoderForm::kDynamic ? "dynamic" : "static"},
+        {"samlet.decoder", std::string(name_of(manifest_.decoder))},
         {"samlet.minimum_runtime", manifest_.minimum_runtime},
         {"samlet.source_sha256", checkpoint_hash(manifest_).value_or("")},
-        {"samlet.flops", std::to_string(static_cast<std::uint64_t>(planned.graph->flops()))},
+        {"samlet.flops", std::to_string(manifest_.graphs.at(planned.file).flops)},
     };
     if (!planned.text_encoder.empty()) {
       metadata.emplace_back("samlet.text_encoder", planned.text_encoder);

@@ -172,8 +172,7 @@ Value student_block(const Context& context, const Value& x, const Scope& scope, 
   Builder& g = context.graph;
   const Scope attention = scope / "pre_norm_mha.1";
   const Affine packed = nn::affine(attention / "qkv_proj", {3 * d.width, d.width});
-  const std::int64_t head = d.width / d.heads;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(head));
+  const double scale = nn::query_scale(d.width, d.heads);
   const Value h = nn::layer_norm(context, x, scope / "pre_norm_mha.0");
   const auto project = [&](std::int64_t index, const char* name, double factor) {
     const Affine part{nn::scaled(nn::rows(packed.weight, index * d.width, d.width), factor),

@@ -1,7 +1,6 @@
 #include "models/sam3/arch/vision.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,7 +121,7 @@ Affine packed_projection(const Scope& scope, const VisionDimensions& d) {
   for (std::int64_t h = 0; h < d.heads; ++h) {
     for (const std::int64_t channel : nn::rotary_order(head)) order.push_back(h * head + channel);
   }
-  const double scale = 1.0 / std::sqrt(static_cast<double>(head));
+  const double scale = nn::query_scale(d.width, d.heads);
   const auto arranged = [&](const LazyTensor& all) {
     const LazyTensor q = nn::scaled(nn::reordered_rows(nn::rows(all, 0, d.width), order), scale);
     const LazyTensor k = nn::reordered_rows(nn::rows(all, d.width, d.width), order);
