@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "samlet/cancel.h"
@@ -32,13 +33,40 @@ struct DecodeOptions {
   CancelToken cancel;
 };
 
-/// Decodes a picture file held in memory. The type comes from the content, never from a name. The pixels
-/// equal Pillow's `ImageOps.exif_transpose(Image.open(f)).convert("RGB")` bit for bit (16-bit PNG: v / 257
-/// rounded). Errors: kImageUnreadable (not a picture, a kind we do not read, damaged), kImageTooLarge.
-/// Thread-safe.
+/// How a picture file was read, in words for a person who wonders about its pixels.
+struct PictureInfo {
+  std::string type;     ///< "JPEG", "PNG", "WebP", "TIFF", "BMP", "GIF", "PPM", "PGM", "PBM", "HEIC", "AVIF"
+  int width = 0;        ///< As stored, before it was turned upright.
+  int height = 0;       ///< As stored.
+  int bits = 8;         ///< Of one sample, as stored.
+  std::string colours;  ///< As stored: "grey", "RGB", "RGB with alpha", "palette", "CMYK", ...
+  std::string rule;     ///< How 8-bit RGB was made of them.
+  int orientation = 1;  ///< The EXIF number, 1 to 8; 1 = upright.
+  std::string orientation_source;  ///< What said so: "EXIF", "XMP", "TIFF", ...; empty = nothing did.
+  std::uint64_t frames = 1;        ///< Pictures in the file; the first one is used.
+};
+
+/// A picture and how it was read.
+struct Picture {
+  Image image;
+  PictureInfo info;
+};
+
+/// Decodes a picture file held in memory: PNG, JPEG, WebP, TIFF, BMP, GIF, PPM, PGM, PBM, and HEIC and AVIF
+/// where libheif is installed. The type comes from the content, never from a name. The pixels equal Pillow's
+/// `ImageOps.exif_transpose(Image.open(f)).convert("RGB")` bit for bit, with two exceptions: 16-bit samples
+/// become v / 257 rounded (Pillow cuts or saturates them), and HEIC and AVIF are as libheif converts them. Of
+/// several frames the first is used, with one warning. Errors: kImageUnreadable (not a picture, a kind we do
+/// not read, damaged), kImageTooLarge. Thread-safe.
+Picture decode_picture(std::span<const std::uint8_t> bytes, const DecodeOptions& options = {});
+
+/// The same without the words.
 Image decode_image(std::span<const std::uint8_t> bytes, const DecodeOptions& options = {});
 
-/// Reads and decodes a picture file. Errors carry the path; besides those of decode_image: kNotFound, kIo.
+/// Reads and decodes a picture file. Errors carry the path; besides those of decode_picture: kNotFound, kIo.
+Picture read_picture(const std::filesystem::path& path, const DecodeOptions& options = {});
+
+/// The same without the words.
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options = {});
 
 enum class ImageFormat { kJpeg, kPng };

@@ -1,9 +1,11 @@
-// What the two codecs offer inside of libs/image. Each third-party header stays in the one .cc that
-// implements these.
+// What the codecs offer inside of libs/image. Each third-party header stays in the one .cc that implements
+// its codec. A decoder gives the picture as it is stored, with what the file says of its orientation in
+// `info`; decode_picture() turns it, and warns of further frames.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,12 +13,11 @@
 
 namespace samlet {
 
-/// Decodes a whole JPEG file, upright. Errors: kImageUnreadable, kImageTooLarge, kOutOfMemory. Thread-safe.
-[[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+/// Decodes a whole JPEG file. Errors: kImageUnreadable, kImageTooLarge, kOutOfMemory. Thread-safe.
+[[nodiscard]] Picture decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
-/// Decodes a whole PNG file (of an animation: the default picture), upright. Errors and threads: as
-/// decode_jpeg.
-[[nodiscard]] Image decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+/// Decodes a whole PNG file (of an animation: the default picture). Errors and threads: as decode_jpeg.
+[[nodiscard]] Picture decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
 /// Baseline JPEG, quality 90, 4:2:0. The picture is checked already. Errors: kInternal. Thread-safe.
 [[nodiscard]] std::vector<std::uint8_t> encode_jpeg(const Image& image);
@@ -28,6 +29,16 @@ namespace samlet {
 /// Errors: kImageUnreadable, kImageTooLarge.
 void check_claimed_size(std::string_view kind, std::uint64_t width, std::uint64_t height,
                         const DecodeOptions& options);
+
+/// Samples as a file stores them, for `PictureInfo`.
+enum class Colours : std::uint8_t { kBilevel, kGrey, kRgb, kPalette, kCmyk, kYcck, kYcbcr };
+
+/// Fills `info` with the stored size and colours and with the rule by which they became 8-bit RGB.
+void describe_stored(PictureInfo& info, std::string_view type, std::uint32_t width, std::uint32_t height,
+                     int bits, Colours colours, bool alpha);
+
+/// Fills the orientation of `info`: EXIF first, then XMP, as Pillow does. Either may be empty.
+void describe_orientation(PictureInfo& info, std::span<const std::uint8_t> exif, std::string_view xmp);
 
 /// The message of a damaged file, with the codec library's own words below ours. Never returns.
 [[noreturn]] void throw_damaged(std::string_view kind, std::string_view reason);

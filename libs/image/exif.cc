@@ -231,10 +231,12 @@ std::optional<Orientation> read_xmp_orientation(std::string_view packet) noexcep
   return std::nullopt;
 }
 
-Orientation choose_orientation(std::span<const std::uint8_t> exif, std::string_view xmp) noexcept {
+FoundOrientation find_orientation(std::span<const std::uint8_t> exif, std::string_view xmp) noexcept {
   const ExifOrientation found = read_exif_orientation(exif);
-  if (found.state == ExifState::kNoTag) return read_xmp_orientation(xmp).value_or(Orientation::kUpright);
-  return found.orientation;
+  if (found.state == ExifState::kTag) return {found.orientation, "EXIF"};
+  if (found.state == ExifState::kUnreadable) return {};
+  const auto by_xmp = read_xmp_orientation(xmp);
+  return by_xmp ? FoundOrientation{*by_xmp, "XMP"} : FoundOrientation{};
 }
 
 Image make_upright(Image image, Orientation orientation) {

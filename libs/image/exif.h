@@ -42,9 +42,15 @@ struct ExifOrientation {
 /// The first `tiff:Orientation="N` or `tiff:Orientation>N` of an XMP packet; nothing when there is none.
 [[nodiscard]] std::optional<Orientation> read_xmp_orientation(std::string_view packet) noexcept;
 
-/// EXIF first, then XMP, as Pillow does. Either may be empty.
-[[nodiscard]] Orientation choose_orientation(std::span<const std::uint8_t> exif,
-                                             std::string_view xmp) noexcept;
+/// An orientation, and what told it: "EXIF", "XMP", or nothing.
+struct FoundOrientation {
+  Orientation orientation = Orientation::kUpright;
+  std::string_view source;
+};
+
+/// EXIF first, then XMP, as Pillow does. Either may be empty. Thread-safe.
+[[nodiscard]] FoundOrientation find_orientation(std::span<const std::uint8_t> exif,
+                                                std::string_view xmp) noexcept;
 
 /// The upright picture. Takes twice the picture's memory while it turns by 90 degrees, none extra otherwise.
 [[nodiscard]] Image make_upright(Image image, Orientation orientation);

@@ -14,17 +14,17 @@ namespace {
 samlet::Orientation orientation_of(std::uint8_t choice, std::span<const std::uint8_t> bytes) {
   switch (choice & 3) {
     case 0:
-      return samlet::choose_orientation(bytes, {});
+      return samlet::find_orientation(bytes, {}).orientation;
     case 1:
-      return samlet::choose_orientation({}, std::string(bytes.begin(), bytes.end()));
+      return samlet::find_orientation({}, std::string(bytes.begin(), bytes.end())).orientation;
     case 2: {
       const samlet::JpegHeader header = samlet::read_jpeg_header(bytes);
-      return samlet::choose_orientation(header.exif, header.xmp);
+      return samlet::find_orientation(header.exif, header.xmp).orientation;
     }
     default: {
       (void)samlet::read_png_header(bytes);
       const samlet::PngMetadata metadata = samlet::read_png_metadata(bytes);
-      return samlet::choose_orientation(metadata.exif, metadata.xmp);
+      return samlet::find_orientation(metadata.exif, metadata.xmp).orientation;
     }
   }
 }

@@ -3,12 +3,14 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "libs/base/file.h"
 #include "libs/base/utf8.h"
 #include "libs/image/codec.h"
+#include "libs/image/exif.h"
 #include "libs/image/sniff.h"
 #include "samlet/error.h"
 
@@ -18,7 +20,8 @@ namespace {
 /// libjpeg's own limit, a little below the 65,535 of the format.
 constexpr int kMaxJpegSide = 65500;
 
-Image decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
+/// The picture as it is stored.
+Picture decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
   switch (picture_kind(bytes)) {
     case PictureKind::kJpeg:
       return decode_jpeg(bytes, options);
@@ -57,23 +60,39 @@ void throw_damaged(std::string_view kind, std::string_view reason) {
       fmt::format("this {} picture is damaged: {}; get it again or save it anew", kind, printable(reason)));
 }
 
-Image decode_image(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
+Picture decode_picture(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
   if (bytes.size() > options.max_bytes) {
     throw Error(ErrorCode::kImageTooLarge,
                 fmt::format("the picture file has {} bytes, more than the limit of {}", bytes.size(),
                             options.max_bytes));
   }
   try {
-    return decode_known(bytes, options);
+    Picture picture = decode_known(bytes, options);
+    if (picture.info.frames > 1) {
+      log(options.log, LogLevel::kWarning,
+          fmt::format("this {} file holds {} pictures; the first is used", picture.info.type,
+                      picture.info.frames));
+    }
+    picture.image =
+        make_upright(std::move(picture.image), static_cast<Orientation>(picture.info.orientation));
+    return picture;
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, "not enough memory to decode the picture; use a smaller one");
   }
 }
 
+Image decode_image(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
+  return decode_picture(bytes, options).image;
+}
+
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {
+  return read_picture(path, options).image;
+}
+
+Picture read_picture(const std::filesystem::path& path, const DecodeOptions& options) {
   const std::vector<std::uint8_t> bytes = read_file(path, options.max_bytes, options.cancel);
   try {
-    return decode_image(bytes, options);
+    return decode_picture(bytes, options);
   } catch (const Error& error) {
     throw error.with_context(path_to_utf8(path));
   }

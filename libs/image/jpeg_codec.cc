@@ -23,7 +23,6 @@
 
 #include "libs/base/utf8.h"
 #include "libs/image/codec.h"
-#include "libs/image/exif.h"
 #include "libs/image/jpeg_header.h"
 #include "samlet/error.h"
 
@@ -269,6 +268,21 @@ void check_components(int components) {
                           components));
 }
 
+Colours colours_of(const jpeg_decompress_struct& jpeg) {
+  switch (jpeg.jpeg_color_space) {
+    case JCS_GRAYSCALE:
+      return Colours::kGrey;
+    case JCS_RGB:
+      return Colours::kRgb;
+    case JCS_CMYK:
+      return Colours::kCmyk;
+    case JCS_YCCK:
+      return Colours::kYcck;
+    default:
+      return Colours::kYcbcr;
+  }
+}
+
 /// Pillow Convert.c, cmyk2rgb, on values that Pillow inverts while it unpacks ("CMYK;I"): with c and k the
 /// stored bytes, channel = k - round((255 - c) * k / 255).
 void cmyk_to_rgb(const std::uint8_t* cmyk, std::size_t pixels, std::uint8_t* rgb) {
@@ -303,7 +317,7 @@ Image decode_pixels(Decoder& decoder) {
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
+Picture decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
   const JpegHeader header = read_jpeg_header(bytes);
   if (header.has_frame) check_claimed_size(kKind, header.width, header.height, options);
   DecoderOwner owner;
@@ -314,7 +328,11 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& opti
   check_components(decoder.jpeg.num_components);
   check_plausible(decoder);
   check(start(decoder), decoder);
-  Image image = decode_pixels(decoder);
+  Picture picture;
+  describe_stored(picture.info, kKind, decoder.jpeg.image_width, decoder.jpeg.image_height, 8,
+                  colours_of(decoder.jpeg), false);
+  describe_orientation(picture.info, header.exif, header.xmp);
+  picture.image = decode_pixels(decoder);
   check(finish(decoder), decoder);
   // Pillow shows such pictures too, so they are no error; what is missing is grey or smeared.
   if (decoder.escape.damage[0] != 0) {
@@ -322,7 +340,7 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, const DecodeOptions& opti
         fmt::format("parts of this JPEG picture are damaged and may look wrong ({})",
                     printable(decoder.escape.damage.data())));
   }
-  return make_upright(std::move(image), choose_orientation(header.exif, header.xmp));
+  return picture;
 }
 
 std::vector<std::uint8_t> encode_jpeg(const Image& image) {

@@ -20,7 +20,6 @@
 
 #include "libs/base/checked.h"
 #include "libs/image/codec.h"
-#include "libs/image/exif.h"
 #include "libs/image/png_metadata.h"
 #include "samlet/error.h"
 
@@ -197,6 +196,12 @@ void check_plausible(const PngHeader& header, std::size_t file_bytes) {
                                    header.height, file_bytes));
 }
 
+Colours colours_of(const PngHeader& header) {
+  if ((header.colour_type & PNG_COLOR_MASK_PALETTE) != 0) return Colours::kPalette;
+  if ((header.colour_type & PNG_COLOR_MASK_COLOR) != 0) return Colours::kRgb;
+  return header.bit_depth == 1 ? Colours::kBilevel : Colours::kGrey;
+}
+
 /// The rows are appended as they are decoded, so that memory is only touched for data that is really there.
 Image decode_pixels(Reader& reader) {
   const std::size_t width = png_get_image_width(reader.png, reader.info);
@@ -223,7 +228,7 @@ Image decode_pixels(Reader& reader) {
 
 }  // namespace
 
-Image decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
+Picture decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
   const auto header = read_png_header(bytes);
   if (!header) throw_damaged(kKind, "it is truncated or its header chunk IHDR is damaged");
   check_claimed_size(kKind, header->width, header->height, options);
@@ -231,9 +236,14 @@ Image decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& optio
   ReaderOwner owner(bytes);
   Reader& reader = owner.get();
   check(start_reading(reader), reader);
-  Image image = decode_pixels(reader);
+  Picture picture;
+  picture.image = decode_pixels(reader);
   const PngMetadata metadata = read_png_metadata(bytes);
-  return make_upright(std::move(image), choose_orientation(metadata.exif, metadata.xmp));
+  describe_stored(picture.info, kKind, header->width, header->height, header->bit_depth, colours_of(*header),
+                  (header->colour_type & PNG_COLOR_MASK_ALPHA) != 0);
+  describe_orientation(picture.info, metadata.exif, metadata.xmp);
+  picture.info.frames = metadata.frames;
+  return picture;
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {

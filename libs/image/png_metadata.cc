@@ -158,6 +158,8 @@ PngMetadata read_png_metadata(std::span<const std::uint8_t> bytes) {
     const bool is_exif = chunk->type == "eXIf";
     const bool is_text = chunk->type == "tEXt" || chunk->type == "zTXt" || chunk->type == "iTXt";
     seen_pixels = seen_pixels || chunk->type == "IDAT";
+    if (chunk->type == "acTL" && !seen_pixels && chunk->is_sound())
+      metadata.frames = std::max<std::uint32_t>(1, ByteReader(chunk->data).u32_be().value_or(1));
     if ((!is_exif && !is_text) || !(seen_pixels || chunk->is_sound())) continue;
     if (is_exif) {
       metadata.exif.assign(chunk->data.begin(), chunk->data.end());

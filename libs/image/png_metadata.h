@@ -24,6 +24,7 @@ struct PngHeader {
 struct PngMetadata {
   std::vector<std::uint8_t> exif;  ///< From eXIf, else from the text "Raw profile type exif".
   std::string xmp;
+  std::uint32_t frames = 1;  ///< Of an animation (acTL), else 1.
 };
 
 /// Walks the chunks, also those after the pixels. Before the pixels, chunks with a wrong checksum are passed
