@@ -13,6 +13,14 @@ struct Box {
   double y1 = 0;
   double x2 = 0;
   double y2 = 0;
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// A place in pixels of the upright picture, x right, y down.
+struct Point {
+  double x = 0;
+  double y = 0;
+  friend bool operator==(const Point&, const Point&) = default;
 };
 
 /// An example of what to find (positive) or what to leave out (negative).

@@ -16,6 +16,7 @@
 #include "models/sam3/graphs_v030.h"
 #include "models/sam3/graphs_v1.h"
 #include "samlet/error.h"
+#include "samlet/geometry.h"
 
 namespace samlet::sam3 {
 namespace {
@@ -60,20 +61,9 @@ void require_consistent(const Decoded& decoded) {
   }
 }
 
-NormalizedBox normalize(const ExemplarBox& exemplar, int width, int height) {
-  const Box& b = exemplar.box;
-  // Computed in double and rounded once, so that a box is the same whatever the picture's size.
-  return {static_cast<float>((b.x1 + b.x2) / 2 / width), static_cast<float>((b.y1 + b.y2) / 2 / height),
-          static_cast<float>((b.x2 - b.x1) / width), static_cast<float>((b.y2 - b.y1) / height),
-          exemplar.positive};
-}
-
-/// A decoder box row (fractions) as pixels, clamped to the picture.
-Box picture_box(std::span<const float> row, int width, int height) {
-  const auto along = [](float fraction, int side) {
-    return std::clamp(double{fraction} * side, 0.0, double(side));
-  };
-  return {along(row[0], width), along(row[1], height), along(row[2], width), along(row[3], height)};
+NormalizedBox normalize(const ExemplarBox& exemplar, const PictureGeometry& geometry) {
+  const auto [cx, cy, w, h] = geometry.to_exemplar(exemplar.box);
+  return {cx, cy, w, h, exemplar.positive};
 }
 
 /// Rows with a score strictly above the threshold, best first, ties by query order.
@@ -150,12 +140,12 @@ class Sam3Segmenter final : public ConceptSegmenter {
   void segment_together(const Sam3EncodedImage& image, std::span<const ConceptPrompt> prompts,
                         std::size_t first, const ConceptOptions& options, Result& result) {
     auto start = now();
+    const PictureGeometry geometry(image.width(), image.height(), info_.image_side);
     std::vector<DecoderPrompt> asked;
     for (const ConceptPrompt& prompt : prompts) {
       DecoderPrompt& row = asked.emplace_back();
       row.tokens = tokens_of(prompt.text.value_or(std::string(kVisualPhrase)), result.warnings);
-      for (const ExemplarBox& box : prompt.boxes)
-        row.boxes.push_back(normalize(box, image.width(), image.height()));
+      for (const ExemplarBox& box : prompt.boxes) row.boxes.push_back(normalize(box, geometry));
     }
     const Phrases phrases = graphs_->encode_text(asked, options.cancel);
     result.timings.language += milliseconds_since(start);
@@ -165,7 +155,7 @@ class Sam3Segmenter final : public ConceptSegmenter {
         graphs_->decode(image.features(), phrases, asked, options.threshold, options.cancel);
     for (std::size_t i = 0; i < decoded.size(); ++i) {
       require_consistent(decoded[i]);
-      append_instances(decoded[i], image, first + i, options, result.instances);
+      append_instances(decoded[i], geometry, first + i, options, result.instances);
     }
     result.timings.decode_masks += milliseconds_since(start);
   }
@@ -179,8 +169,9 @@ class Sam3Segmenter final : public ConceptSegmenter {
     return std::move(tokens.ids);
   }
 
-  static void append_instances(const Decoded& decoded, const EncodedImage& image, std::size_t prompt_index,
-                               const ConceptOptions& options, std::vector<Instance>& instances) {
+  static void append_instances(const Decoded& decoded, const PictureGeometry& geometry,
+                               std::size_t prompt_index, const ConceptOptions& options,
+                               std::vector<Instance>& instances) {
     const auto cells =
         static_cast<std::size_t>(decoded.mask_rows) * static_cast<std::size_t>(decoded.mask_columns);
     for (const std::size_t row : ranked(decoded.scores, options.threshold)) {
@@ -189,9 +180,10 @@ class Sam3Segmenter final : public ConceptSegmenter {
       instance.prompt_index = prompt_index;
       instance.score = double{decoded.scores[row]};
       if (decoded.presence) instance.presence = double{*decoded.presence};
-      instance.box = picture_box(std::span(decoded.boxes).subspan(row * 4, 4), image.width(), image.height());
+      const float* corners = &decoded.boxes[row * 4];
+      instance.box = geometry.from_decoder({corners[0], corners[1], corners[2], corners[3]});
       instance.mask = upsample_logits(decoded.mask_logits.subspan(row * cells, cells), decoded.mask_rows,
-                                      decoded.mask_columns, image.width(), image.height());
+                                      decoded.mask_columns, geometry.width(), geometry.height());
       instances.push_back(std::move(instance));
     }
   }
