@@ -24,6 +24,7 @@ BROKEN = {
     "c.md": (b"https://pypi.org/simple\n", "c.md:1: a registry's host"),
     "b.cc": (b"// TODO: later\n", "b.cc:1: TODO without"),
     "c.cc": (b"using namespace std;\n", "c.cc:1: using namespace"),
+    "p.cc": (b"auto n = path.native();\n", "p.cc:1: a path as text"),
     "d.cc": (b"int a;\r\n", "d.cc:1: a carriage return"),
     "e.cc": (b"int a;  \n", "e.cc:1: blanks"),
     "f.cc": (b"\tint a;\n", "f.cc:1: a tab"),

@@ -83,6 +83,12 @@ const CLI::Validator& not_empty() {
   return kNotEmpty;
 }
 
+void add_max_pixels(CLI::App& command, std::uint64_t& max_pixels) {
+  command.add_option("--max-pixels", max_pixels, "The most pixels a picture may have")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+}
+
 /// What CLI11 fills, before it is turned into RunArguments.
 struct RawRun {
   std::string model;
@@ -133,9 +139,7 @@ void define_runtime(CLI::App& command, RunArguments& run) {
       ->check(not_empty())
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  command.add_option("--max-pixels", run.max_pixels, "The most pixels a picture may have")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
+  add_max_pixels(command, run.max_pixels);
   command.add_option("--ort-library", run.runtime_library, "The ONNX Runtime library or its folder")
       ->type_name("PATH");
 }
@@ -148,7 +152,7 @@ void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
       ->type_name("MODEL PICTURE...");
   // Pictures are what CLI11 leaves over: its own lists of words read "[a,b]" as two.
   command->allow_extras();
-  add_repeatable(*command, "--image,-i", raw.images, "A picture; the same as naming it after the model")
+  add_repeatable(*command, "--image,-i", raw.images, "A picture, as after the model; - is standard input")
       ->type_name("PICTURE");
   define_prompts(*command, run, raw);
   define_outputs(*command, run);
@@ -223,7 +227,11 @@ ExportArguments finish_export(ExportArguments arguments, const RawExport& raw) {
 
 void define_check(CLI::App& app, CheckArguments& check) {
   CLI::App* command = app.add_subcommand("check", "Verify a model folder: files, contract, self-test");
-  command->add_option("model", check.model, "The model's folder")->required()->type_name("MODEL");
+  command->add_option("model", check.model, "The model's folder")->type_name("MODEL");
+  add_repeatable(*command, "--image,-i", check.explained,
+                 "Instead of a model: explain how this picture is read; - is standard input")
+      ->check(not_empty())
+      ->type_name("PICTURE");
   command->add_option("--device", check.device, "Compare this device with the CPU, graph by graph")
       ->check(not_empty())
       ->type_name("NAME");
@@ -235,6 +243,7 @@ void define_check(CLI::App& app, CheckArguments& check) {
       ->type_name("PATH...");
   add_repeatable(*command, "--text,-t", check.texts, "What to look for in them")->type_name("PHRASE");
   command->add_flag("--json", check.json, "Print what was found as JSON");
+  add_max_pixels(*command, check.max_pixels);
   command->add_option("--threads", check.threads, "Threads; 0 = the processors that may be used")
       ->check(CLI::Range(0, 256));
   command->add_option("--ort-library", check.runtime_library, "The ONNX Runtime library or its folder")

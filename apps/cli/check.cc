@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -10,6 +9,7 @@
 
 #include "apps/cli/check_json.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/explain.h"
 #include "apps/cli/model_argument.h"
 #include "libs/base/file.h"
 #include "libs/engine/compare_models.h"
@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 constexpr std::array kCommonWords{"person", "dog", "car", "tree", "chair"};
 
 bool is_picture_name(const fs::path& path) {
-  std::string suffix = path.extension().native();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png";
+  constexpr std::array<std::string_view, 16> kSuffixes{".jpg",  ".jpeg", ".jpe",  ".png", ".webp", ".tif",
+                                                       ".tiff", ".bmp",  ".gif",  ".ppm", ".pgm",  ".pbm",
+                                                       ".pnm",  ".heic", ".heif", ".avif"};
+  return std::find(kSuffixes.begin(), kSuffixes.end(), lower_case_suffix(path)) != kSuffixes.end();
 }
 
 /// Files as they are, folders as the pictures in them. Errors: kNotFound, kUsage.
@@ -51,14 +51,19 @@ std::vector<fs::path> pictures_of(const std::vector<std::string>& named) {
     }
     std::sort(pictures.begin() + static_cast<std::ptrdiff_t>(before), pictures.end());
     if (pictures.size() == before) {
-      throw Error(ErrorCode::kNotFound,
-                  fmt::format("there is no .jpg or .png in '{}'; name pictures", path_to_utf8(path)));
+      throw Error(
+          ErrorCode::kNotFound,
+          fmt::format("there is no picture in '{}' (by the names: .jpg, .png, .tif, ...); name pictures",
+                      path_to_utf8(path)));
     }
   }
   return pictures;
 }
 
 void require_sense(const CheckArguments& arguments) {
+  if (arguments.model.empty())
+    throw Error(ErrorCode::kUsage,
+                "no model was named; write: samlet check MODEL, or --image FILE for a picture");
   if (!arguments.against.empty() && arguments.images.empty()) {
     throw Error(ErrorCode::kUsage, "--against compares on pictures; give --images FILE_OR_FOLDER");
   }
@@ -215,6 +220,7 @@ class Checker {
 int check(const CheckArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
   terminal.set_verbosity(arguments.verbosity);
   terminal.require_output(false);
+  if (!arguments.explained.empty()) return explain_pictures(arguments, terminal, cancel);
   Checker(arguments, terminal, cancel).run();
   return 0;
 }

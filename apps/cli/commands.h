@@ -11,6 +11,7 @@
 #include "apps/cli/terminal.h"
 #include "samlet/cancel.h"
 #include "samlet/export.h"
+#include "samlet/image.h"
 #include "samlet/prompt.h"
 
 namespace samlet::cli {
@@ -28,7 +29,7 @@ struct RunArguments {
   std::string text_encoder;  ///< Empty = the folder's first; a name or a path.
   std::string device = "auto";
   int threads = 0;
-  std::uint64_t max_pixels = 256'000'000;
+  std::uint64_t max_pixels = DecodeOptions{}.max_pixels;
   std::string runtime_library;
   Verbosity verbosity = Verbosity::kNormal;
 };
@@ -42,11 +43,13 @@ struct ExportArguments {
 
 struct CheckArguments {
   std::string model;
-  std::string device;               ///< Compared with the CPU; empty = none.
-  std::string against;              ///< Another model, compared on `images` with `texts`; empty = none.
-  std::vector<std::string> images;  ///< Files and folders.
-  std::vector<std::string> texts;   ///< Empty = a few common words.
+  std::vector<std::string> explained;  ///< Pictures to explain instead of checking a model.
+  std::string device;                  ///< Compared with the CPU; empty = none.
+  std::string against;                 ///< Another model, compared on `images` with `texts`; empty = none.
+  std::vector<std::string> images;     ///< Files and folders.
+  std::vector<std::string> texts;      ///< Empty = a few common words.
   bool json = false;
+  std::uint64_t max_pixels = DecodeOptions{}.max_pixels;
   int threads = 0;
   std::string runtime_library;
   Verbosity verbosity = Verbosity::kNormal;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <map>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "apps/cli/picture_source.h"
 #include "libs/base/file.h"
 #include "samlet/error.h"
 
@@ -22,9 +22,7 @@ std::string_view suffix_of(ImageFormat format) {
 }
 
 ImageFormat format_of_name(const fs::path& out) {
-  std::string suffix = out.extension().native();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  const std::string suffix = lower_case_suffix(out);
   if (suffix == ".jpg" || suffix == ".jpeg") return ImageFormat::kJpeg;
   if (suffix == ".png") return ImageFormat::kPng;
   throw Error(ErrorCode::kUsage,
@@ -49,7 +47,7 @@ void make_folder(const fs::path& folder) {
 
 fs::path default_name(const fs::path& picture, ImageFormat format) {
   // The stem is bytes, not text: any name that the picture can have, its overlay can have.
-  fs::path name = picture.stem();
+  fs::path name = is_standard_input(picture) ? fs::path("stdin") : picture.stem();
   name += ".samlet";
   name += suffix_of(format);
   return name;
@@ -59,8 +57,10 @@ void require_free(const fs::path& overlay, bool overwrite) {
   std::error_code failed;
   const bool exists = fs::exists(fs::symlink_status(overlay, failed));
   if (failed && failed != std::errc::no_such_file_or_directory) {
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot write '{}': {}", path_to_utf8(overlay), failed.message()));
+    const bool too_long = failed == std::errc::filename_too_long;
+    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}{}", path_to_utf8(overlay),
+                                            too_long ? "the name is too long" : failed.message(),
+                                            too_long ? "; give a shorter one with --out" : ""));
   }
   if (fs::is_directory(overlay, failed)) {
     throw Error(ErrorCode::kIo,
@@ -138,6 +138,8 @@ std::vector<PlannedPicture> plan_outputs(const RunArguments& arguments) {
   if (arguments.out == "-" && arguments.json) {
     throw Error(ErrorCode::kUsage, "--json and --out - both want standard output; give --out a file name");
   }
+  if (std::count(arguments.pictures.begin(), arguments.pictures.end(), kStandardInput) > 1)
+    throw Error(ErrorCode::kUsage, "standard input (-) is named twice, and can be read once only");
   if (arguments.pictures.size() > 1 && !arguments.out.empty() && !into_folder) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} pictures cannot all be written to '{}'; name a folder, with a slash at the "

@@ -45,16 +45,11 @@ bool concerns_one_picture(ErrorCode code) {
   }
 }
 
-/// What can be refused without a picture: text alone decides these.
-void check_without_picture(const RunArguments& arguments, const ConceptSegmenter& model) {
-  const auto prompts = prompts_from(arguments, 1, 1);
-  model.check(prompts, arguments.threshold);
-  for (const std::string& text : arguments.texts) {
-    std::vector<std::string> ignored;
-    ConceptPrompt alone{text, {}};
-    if (!arguments.boxes.empty()) alone.boxes.push_back({{0, 0, 1, 1}, true});
-    (void)check_prompts(std::span(&alone, 1), 1, 1, ignored);
-  }
+/// What is wrong whatever the model and the picture.
+void check_prompts_alone(const RunArguments& arguments) {
+  const auto prompts = prompts_from(arguments);
+  check_prompts(prompts);
+  if (arguments.normalized) (void)prompts_from_fractions(prompts, 1, 1);
 }
 
 void warn_of_too_many_threads(int threads, Terminal& terminal) {
@@ -70,8 +65,9 @@ void warn_of_too_many_threads(int threads, Terminal& terminal) {
 int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
   terminal.set_verbosity(arguments.verbosity);
   if (arguments.json || arguments.out == "-") terminal.require_output(arguments.out == "-");
+  check_prompts_alone(arguments);
   const auto model = open_model(arguments, terminal);
-  check_without_picture(arguments, *model);
+  model->check(prompts_from(arguments), arguments.threshold);
   warn_of_too_many_threads(arguments.threads, terminal);
   const auto plan = plan_outputs(arguments);
   if (plan.size() == 1) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/cli/picture_source.h"
 #include "apps/cli/result_json.h"
 #include "libs/base/clock.h"
 #include "libs/base/file.h"
@@ -42,7 +43,7 @@ void draw_instances(Image& image, const Result& result, std::span<const ConceptP
 /// The result as a person reads it.
 std::string summary(const Result& result, std::span<const ConceptPrompt> prompts,
                     const PlannedPicture& planned, const Image& image, const std::string& device) {
-  std::string text = fmt::format("{} ({}x{}): {} found", path_to_utf8(planned.picture), image.width,
+  std::string text = fmt::format("{} ({}x{}): {} found", picture_name(planned.picture), image.width,
                                  image.height, result.instances.size());
   if (planned.overlay) text += fmt::format(" -> {}", path_to_utf8(*planned.overlay));
   const Timings& t = result.timings;
@@ -57,20 +58,6 @@ std::string summary(const Result& result, std::span<const ConceptPrompt> prompts
   return text;
 }
 
-/// A box in 0..1 was promised; pixel numbers there would otherwise be far outside without a hint why.
-void require_fractions(const RunArguments& arguments) {
-  for (const ExemplarBox& exemplar : arguments.boxes) {
-    const Box& b = exemplar.box;
-    const double largest = std::max({std::abs(b.x1), std::abs(b.y1), std::abs(b.x2), std::abs(b.y2)});
-    if (largest > 2) {
-      throw Error(ErrorCode::kPromptInvalid, fmt::format("the box {:g},{:g},{:g},{:g} is not in fractions of "
-                                                         "the picture (0 to 1); leave --normalized out "
-                                                         "for pixels",
-                                                         b.x1, b.y1, b.x2, b.y2));
-    }
-  }
-}
-
 class Runner {
  public:
   Runner(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
@@ -79,7 +66,8 @@ class Runner {
 
   void run() {
     Image picture = read();
-    const auto given = prompts_from(arguments_, picture.width, picture.height);
+    std::vector<ConceptPrompt> given = prompts_from(arguments_);
+    if (arguments_.normalized) given = prompts_from_fractions(given, picture.width, picture.height);
     // Here only for what it refuses, before anything is loaded; segment() gives its warnings once more.
     std::vector<std::string> repeated;
     const auto prompts = check_prompts(given, picture.width, picture.height, repeated);
@@ -87,10 +75,10 @@ class Runner {
     // milliseconds.
     std::unique_ptr<AtomicFile> file;
     if (planned_.overlay) file = std::make_unique<AtomicFile>(*planned_.overlay, overwrite());
-    terminal_.step(fmt::format("{}: encoding ...", path_to_utf8(planned_.picture)));
+    terminal_.step(fmt::format("{}: encoding ...", picture_name(planned_.picture)));
     const auto features = model_.encode(picture, cancel_);
     terminal_.step(fmt::format(
-        "{}: looking for {} ...", path_to_utf8(planned_.picture),
+        "{}: looking for {} ...", picture_name(planned_.picture),
         prompts.size() == 1 ? short_words(prompts[0]) : fmt::format("{} prompts", prompts.size())));
     Result result = model_.segment(*features, given, {arguments_.threshold, cancel_});
     result.timings.decode = decode_ms_;
@@ -106,15 +94,13 @@ class Runner {
 
   Image read() {
     cancel_.check();
-    terminal_.step(fmt::format("{}: reading ...", path_to_utf8(planned_.picture)));
+    terminal_.step(fmt::format("{}: reading ...", picture_name(planned_.picture)));
     const auto start = now();
     DecodeOptions options;
     options.max_pixels = arguments_.max_pixels;
     options.cancel = cancel_;
-    options.log = [this](LogLevel level, std::string_view message) {
-      if (level == LogLevel::kWarning) picture_warnings_.emplace_back(message);
-    };
-    Image picture = read_image(planned_.picture, options);
+    options.log = collect_warnings(picture_warnings_);
+    Image picture = read_picture_argument(planned_.picture, options).image;
     decode_ms_ = milliseconds_since(start);
     return picture;
   }
@@ -123,7 +109,7 @@ class Runner {
   void write_overlay(Image& picture, std::span<const ConceptPrompt> prompts, Result& result,
                      AtomicFile* file) {
     if (file == nullptr && !planned_.overlay_to_output) return;
-    terminal_.step(fmt::format("{}: writing ...", path_to_utf8(planned_.picture)));
+    terminal_.step(fmt::format("{}: writing ...", picture_name(planned_.picture)));
     const auto start = now();
     draw_instances(picture, result, prompts);
     cancel_.check();
@@ -162,17 +148,10 @@ class Runner {
 
 }  // namespace
 
-std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments, int width, int height) {
-  std::vector<ExemplarBox> boxes = arguments.boxes;
-  if (arguments.normalized) {
-    require_fractions(arguments);
-    for (ExemplarBox& b : boxes) {
-      b.box = {b.box.x1 * width, b.box.y1 * height, b.box.x2 * width, b.box.y2 * height};
-    }
-  }
+std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments) {
   std::vector<ConceptPrompt> prompts;
-  for (const std::string& text : arguments.texts) prompts.push_back({text, boxes});
-  if (prompts.empty()) prompts.push_back({std::nullopt, boxes});
+  for (const std::string& text : arguments.texts) prompts.push_back({text, arguments.boxes});
+  if (prompts.empty()) prompts.push_back({std::nullopt, arguments.boxes});
   return prompts;
 }
 

@@ -15,7 +15,7 @@ void run_one(const PlannedPicture& planned, const RunArguments& arguments, Conce
              Terminal& terminal, const CancelToken& cancel);
 
 /// The prompts that the arguments ask for: one for each text, each with all boxes, or one for boxes alone.
-/// Fractions are turned into pixels of a picture of this size.
-[[nodiscard]] std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments, int width, int height);
+/// The boxes are as given: pixels, or fractions when `normalized`.
+[[nodiscard]] std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments);
 
 }  // namespace samlet::cli

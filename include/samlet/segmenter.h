@@ -115,11 +115,21 @@ class ConceptSegmenter {
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
                                                          const ModelOptions& options);
 
-/// What is wrong with prompts can be said without a model. Gives them back as they are used: corners sorted,
-/// blank text beside boxes dropped. Appends a sentence to `warnings` for each thing that was changed or looks
-/// mistaken (values that look normalised, a box that reaches over the border). `width` and `height` are of
-/// the upright picture. Errors: kPromptInvalid: nothing asked for, empty text, ill-formed UTF-8, NaN or
-/// infinite corners, zero area, outside of the picture, only negative boxes. Thread-safe.
+/// What is wrong with prompts can be said without a model, and much of it without a picture: nothing asked
+/// for, empty text, ill-formed UTF-8, NaN or infinite corners, zero area, only negative boxes. Errors:
+/// kPromptInvalid. Thread-safe.
+void check_prompts(std::span<const ConceptPrompt> prompts);
+
+/// Prompts whose boxes are fractions of the picture (0 to 1), in pixels. `width` and `height` are of the
+/// upright picture. Errors: kPromptInvalid for numbers that can be no fractions. Thread-safe.
+std::vector<ConceptPrompt> prompts_from_fractions(std::span<const ConceptPrompt> prompts, int width,
+                                                  int height);
+
+/// check_prompts(), and what is wrong with them on a picture. Gives them back as they are used: corners
+/// sorted, blank text beside boxes dropped. Appends a sentence to `warnings` for each thing that was changed
+/// or looks mistaken (values that look normalised, a box that reaches over the border). `width` and `height`
+/// are of the upright picture. Errors: kPromptInvalid, as check_prompts(), and for boxes outside of the
+/// picture. Thread-safe.
 std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,
                                          std::vector<std::string>& warnings);
 

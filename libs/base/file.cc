@@ -49,7 +49,7 @@ class Descriptor {
   }
   if (error_number == ENAMETOOLONG) {
     throw Error(ErrorCode::kNotFound, fmt::format("a path of {} bytes is too long to be a file: '{}...'",
-                                                  path.native().size(), name.substr(0, 60)));
+                                                  path_bytes(path).size(), name.substr(0, 60)));
   }
   throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name, reason(error_number)));
 }
@@ -100,21 +100,10 @@ std::string descriptor_link(int fd) {
                                           path_to_utf8(path), max_bytes));
 }
 
-}  // namespace
-
-std::filesystem::path path_from_utf8(std::string_view text) {
-  // POSIX paths are bytes; a system with wide paths would convert here.
-  return {std::string(text)};
-}
-
-std::string path_to_utf8(const std::filesystem::path& path) {
-  return printable(path.native());
-}
-
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
-                                    const CancelToken& cancel) {
-  const Descriptor file(open_for_reading(path, 0, cancel));
-  const struct stat status = status_of(file.get(), path);
+/// `path` is for messages.
+std::vector<std::uint8_t> read_all(int descriptor, const std::filesystem::path& path, std::size_t max_bytes,
+                                   const CancelToken& cancel) {
+  const struct stat status = status_of(descriptor, path);
   if (!S_ISREG(status.st_mode)) max_bytes = std::min(max_bytes, kMaxStreamBytes);
   const auto expected = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (expected > max_bytes) throw_too_long(path, max_bytes);
@@ -122,7 +111,7 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size
   std::vector<std::uint8_t> bytes(expected + 1);
   std::size_t used = 0;
   for (;;) {
-    const ssize_t got = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    const ssize_t got = ::read(descriptor, bytes.data() + used, bytes.size() - used);
     if (got < 0 && errno == EINTR) {
       cancel.check();
       continue;
@@ -137,6 +126,38 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size
   }
   bytes.resize(used);
   return bytes;
+}
+
+}  // namespace
+
+std::filesystem::path path_from_utf8(std::string_view text) {
+  // POSIX paths are bytes; a system with wide paths would convert here.
+  return {std::string(text)};
+}
+
+std::string path_to_utf8(const std::filesystem::path& path) {
+  return printable(path_bytes(path));
+}
+
+std::string path_bytes(const std::filesystem::path& path) {
+  return path.native();  // the one place to convert where paths are wide
+}
+
+std::string lower_case_suffix(const std::filesystem::path& path) {
+  std::string suffix = path_bytes(path.extension());
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return suffix;
+}
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
+                                    const CancelToken& cancel) {
+  const Descriptor file(open_for_reading(path, 0, cancel));
+  return read_all(file.get(), path, max_bytes, cancel);
+}
+
+std::vector<std::uint8_t> read_standard_input(std::size_t max_bytes, const CancelToken& cancel) {
+  return read_all(STDIN_FILENO, "standard input", max_bytes, cancel);
 }
 
 void stream_file(const std::filesystem::path& path,
@@ -238,7 +259,7 @@ AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite)
   if (descriptor_ >= 0) ::close(descriptor_);
   // Short and independent of the target's name, which may already have the longest length a file system
   // allows.
-  std::string pattern = (folder() / kTemporaryPattern).native();
+  std::string pattern = path_bytes(folder() / kTemporaryPattern);
   descriptor_ = ::mkostemp(pattern.data(), O_CLOEXEC);
   if (descriptor_ < 0) {
     const int error_number = errno;

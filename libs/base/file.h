@@ -30,6 +30,17 @@ inline constexpr std::size_t kMaxStreamBytes = std::size_t{256} << 20;
 [[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::size_t max_bytes,
                                                   const CancelToken& cancel = {});
 
+/// All of standard input. Errors: as for a pipe; kIo when it is closed.
+[[nodiscard]] std::vector<std::uint8_t> read_standard_input(std::size_t max_bytes,
+                                                            const CancelToken& cancel = {});
+
+/// The path's bytes as narrow system calls and other libraries take them: as they are where paths are bytes,
+/// UTF-8 where paths are wide.
+[[nodiscard]] std::string path_bytes(const std::filesystem::path& path);
+
+/// The path's suffix in lower case (ASCII only), ".jpg" of "A.JPG".
+[[nodiscard]] std::string lower_case_suffix(const std::filesystem::path& path);
+
 /// Gives a regular file's content to `sink` in order, a piece (1 MiB at most) at a time. Errors: as
 /// read_file, kIo for what is no regular file, kCancelled when the token is set between two pieces.
 void stream_file(const std::filesystem::path& path,

@@ -178,5 +178,18 @@ TEST_F(FileTest, OutputsGetTheUsualPermissions) {
   EXPECT_EQ(fs::status(folder_ / "a").permissions(), static_cast<fs::perms>(0644));
 }
 
+TEST(Paths, SuffixesAreComparedInLowerCase) {
+  EXPECT_EQ(lower_case_suffix("A/photo.JPG"), ".jpg");
+  EXPECT_EQ(lower_case_suffix("archive.tar.Gz"), ".gz");
+  EXPECT_EQ(lower_case_suffix("A.b/none"), "");
+  EXPECT_EQ(lower_case_suffix(".hidden"), "");
+  EXPECT_EQ(lower_case_suffix("x.\xC3\x89"), ".\xC3\x89") << "bytes beyond ASCII stay as they are";
+}
+
+TEST(Paths, BytesComeBackAsTheyWere) {
+  EXPECT_EQ(path_bytes(path_from_utf8("a/\xE5\x9B\xBE \xC3\xA9")), "a/\xE5\x9B\xBE \xC3\xA9");
+  EXPECT_EQ(path_bytes(std::filesystem::path("\xFF\xFE")), "\xFF\xFE");
+}
+
 }  // namespace
 }  // namespace samlet

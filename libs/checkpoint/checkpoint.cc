@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "libs/base/file.h"
 #include "libs/base/utf8.h"
 #include "libs/checkpoint/folder.h"
 #include "libs/checkpoint/safetensors.h"
@@ -90,7 +91,7 @@ void require_all_found(const ShardIndex& index, const std::vector<TensorInfo>& t
 Checkpoint::Checkpoint(const fs::path& path) : path_(path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) path_ = find_checkpoint_in(path);
-  if (is_one_of_several(path_.filename().native())) {
+  if (is_one_of_several(path_bytes(path_.filename()))) {
     throw Error(ErrorCode::kModelUnsupported,
                 fmt::format("{} is one shard of several; give the folder or its *.safetensors.index.json",
                             quoted(path_)));

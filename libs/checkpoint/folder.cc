@@ -52,7 +52,7 @@ fs::path find_checkpoint_in(const fs::path& folder) {
   std::vector<std::string> names;
   bool shards = false;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
+    const std::string name = path_bytes(it->path().filename());
     std::error_code ignored;
     if (!it->is_regular_file(ignored)) continue;
     if (is_candidate(name)) names.push_back(name);

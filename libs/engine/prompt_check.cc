@@ -7,6 +7,7 @@
 #include "libs/base/utf8.h"
 #include "libs/text/tokenizer.h"
 #include "samlet/error.h"
+#include "samlet/geometry.h"
 #include "samlet/segmenter.h"
 
 namespace samlet {
@@ -38,18 +39,26 @@ bool looks_normalized(const Box& box, int width, int height) {
   return all_small && std::min(width, height) > 2;
 }
 
-Box check_box(const Box& given, int width, int height, std::vector<std::string>& warnings) {
+Box sorted_corners(const Box& box) {
+  return {std::min(box.x1, box.x2), std::min(box.y1, box.y2), std::max(box.x1, box.x2),
+          std::max(box.y1, box.y2)};
+}
+
+void check_shape(const Box& given) {
   for (const double v : {given.x1, given.y1, given.x2, given.y2}) {
     if (!std::isfinite(v)) {
       refuse(fmt::format("the box {} has a corner that is not a number; give x1,y1,x2,y2 in pixels",
                          describe(given)));
     }
   }
-  const Box sorted{std::min(given.x1, given.x2), std::min(given.y1, given.y2), std::max(given.x1, given.x2),
-                   std::max(given.y1, given.y2)};
-  if (sorted.x1 == sorted.x2 || sorted.y1 == sorted.y2) {
+  if (given.x1 == given.x2 || given.y1 == given.y2) {
     refuse(fmt::format("the box {} has no area; give two opposite corners x1,y1,x2,y2", describe(given)));
   }
+}
+
+/// The box with its corners in order, where it may lie on the picture.
+Box placed_box(const Box& given, int width, int height, std::vector<std::string>& warnings) {
+  const Box sorted = sorted_corners(given);
   if (sorted.x1 >= width || sorted.y1 >= height || sorted.x2 <= 0 || sorted.y2 <= 0) {
     refuse(fmt::format("the box {} lies outside of the picture, which is {}x{} pixels", describe(given),
                        width, height));
@@ -74,36 +83,73 @@ Box check_box(const Box& given, int width, int height, std::vector<std::string>&
   return sorted;
 }
 
-ConceptPrompt check_prompt(const ConceptPrompt& given, int width, int height,
-                           std::vector<std::string>& warnings) {
-  ConceptPrompt prompt = given;
-  const bool blank = prompt.text && !says_something(*prompt.text);
+bool is_blank(const ConceptPrompt& prompt) {
+  return prompt.text && !says_something(*prompt.text);
+}
+
+void check_alone(const ConceptPrompt& prompt) {
+  const bool blank = is_blank(prompt);
   if (blank && prompt.boxes.empty())
     refuse("the text prompt is empty; say what to look for, for example --text dog");
-  if (blank) {
-    warnings.emplace_back("the text prompt is empty, so only the boxes are used");
-    prompt.text.reset();
-  }
   if (!prompt.text && prompt.boxes.empty()) refuse("nothing was asked for; give a text or a box");
   const bool any_positive =
       std::any_of(prompt.boxes.begin(), prompt.boxes.end(), [](const ExemplarBox& b) { return b.positive; });
-  if (!prompt.text && !any_positive) {
+  if ((!prompt.text || blank) && !any_positive) {
     refuse("only negative boxes were given: there is nothing to look for; add a text or a positive box");
   }
-  for (ExemplarBox& exemplar : prompt.boxes) exemplar.box = check_box(exemplar.box, width, height, warnings);
+  for (const ExemplarBox& exemplar : prompt.boxes) check_shape(exemplar.box);
+}
+
+/// The prompt as it is used, after check_alone().
+ConceptPrompt placed_prompt(const ConceptPrompt& given, int width, int height,
+                            std::vector<std::string>& warnings) {
+  ConceptPrompt prompt = given;
+  if (is_blank(prompt)) {
+    warnings.emplace_back("the text prompt is empty, so only the boxes are used");
+    prompt.text.reset();
+  }
+  for (ExemplarBox& exemplar : prompt.boxes) exemplar.box = placed_box(exemplar.box, width, height, warnings);
   return prompt;
+}
+
+/// Pixel numbers where fractions were promised would otherwise be far outside without a hint why.
+void require_fractions(const Box& b) {
+  const double largest = std::max({std::abs(b.x1), std::abs(b.y1), std::abs(b.x2), std::abs(b.y2)});
+  if (largest <= 2) return;
+  refuse(
+      fmt::format("the box {} is not in fractions of the picture (0 to 1); leave --normalized out for pixels",
+                  describe(b)));
 }
 
 }  // namespace
 
+void check_prompts(std::span<const ConceptPrompt> prompts) {
+  if (prompts.empty()) refuse("nothing was asked for; give a text or a box");
+  for (const ConceptPrompt& prompt : prompts) check_alone(prompt);
+}
+
+std::vector<ConceptPrompt> prompts_from_fractions(std::span<const ConceptPrompt> prompts, int width,
+                                                  int height) {
+  const PictureGeometry geometry(width, height, 1);
+  std::vector<ConceptPrompt> converted(prompts.begin(), prompts.end());
+  for (ConceptPrompt& prompt : converted) {
+    for (ExemplarBox& exemplar : prompt.boxes) {
+      check_shape(exemplar.box);
+      require_fractions(exemplar.box);
+      exemplar.box = geometry.from_fractions(exemplar.box);
+    }
+  }
+  return converted;
+}
+
 std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,
                                          std::vector<std::string>& warnings) {
-  if (prompts.empty()) refuse("nothing was asked for; give a text or a box");
+  check_prompts(prompts);
   std::vector<ConceptPrompt> checked;
   checked.reserve(prompts.size());
   for (const ConceptPrompt& prompt : prompts) {
     std::vector<std::string> found;
-    checked.push_back(check_prompt(prompt, width, height, found));
+    checked.push_back(placed_prompt(prompt, width, height, found));
     // Boxes are shared by all texts of a call; what is wrong with one is worth saying once.
     for (std::string& sentence : found) {
       if (std::find(warnings.begin(), warnings.end(), sentence) == warnings.end())

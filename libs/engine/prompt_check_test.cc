@@ -116,6 +116,47 @@ TEST(CheckPrompts, NegativeBoxesNeedSomethingToSubtractFrom) {
   EXPECT_NO_THROW((void)check({"dog", {{{1, 2, 30, 40}, false}}}, warnings));
 }
 
+/// The message with which a prompt is refused before there is a picture.
+std::string early_refusal(const ConceptPrompt& prompt) {
+  try {
+    check_prompts(std::span(&prompt, 1));
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kPromptInvalid);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(CheckPrompts, MuchIsRefusedWithoutAPicture) {
+  EXPECT_TRUE(mentions(early_refusal({"", {}}), "empty"));
+  EXPECT_TRUE(mentions(early_refusal({"ab\xFFzz", {}}), "byte 2"));
+  EXPECT_TRUE(mentions(early_refusal({std::nullopt, {}}), "nothing was asked for"));
+  EXPECT_TRUE(mentions(early_refusal(box_prompt({5, 5, 5, 9})), "no area"));
+  EXPECT_TRUE(mentions(early_refusal(box_prompt({0, 0, std::nan(""), 9})), "not a number"));
+  EXPECT_TRUE(mentions(early_refusal(box_prompt({1, 2, 30, 40}, false)), "only negative"));
+  EXPECT_TRUE(mentions(early_refusal({" ", {{{1, 2, 30, 40}, false}}}), "only negative"));
+  EXPECT_EQ(early_refusal(box_prompt({1e6, 1e6, 2e6, 2e6})), "accepted") << "this takes a picture to say";
+  EXPECT_EQ(early_refusal({"dog", {}}), "accepted");
+  EXPECT_THROW(check_prompts(std::span<const ConceptPrompt>()), Error);
+}
+
+TEST(CheckPrompts, FractionsBecomePixels) {
+  const std::vector<ConceptPrompt> given{{"dog", {{{0.25, 0.5, 0.75, 1}, false}}}};
+  const auto pixels = prompts_from_fractions(given, kWidth, kHeight);
+  ASSERT_EQ(pixels.size(), 1U);
+  EXPECT_EQ(pixels[0].text, "dog");
+  EXPECT_EQ(pixels[0].boxes[0].box, (Box{160, 240, 480, 480}));
+  EXPECT_FALSE(pixels[0].boxes[0].positive);
+  try {
+    (void)prompts_from_fractions(std::vector{box_prompt({10, 20, 200, 300})}, kWidth, kHeight);
+    ADD_FAILURE() << "pixels were taken for fractions";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kPromptInvalid);
+    EXPECT_TRUE(mentions(e.what(), "10,20,200,300"));
+    EXPECT_TRUE(mentions(e.what(), "--normalized"));
+  }
+}
+
 TEST(CheckPrompts, ASharedBoxIsWarnedAboutOnce) {
   std::vector<std::string> warnings;
   const ExemplarBox box{{-5, 10, 70, 90}, true};

@@ -5,6 +5,7 @@
 #include <set>
 #include <system_error>
 
+#include "libs/base/file.h"
 #include "libs/ort/library.h"
 
 namespace samlet::ort {
@@ -76,13 +77,13 @@ std::vector<FoundLibrary> libraries_in(const fs::path& folder) {
   std::vector<FoundLibrary> found;
   std::set<fs::path> seen;
   for (const fs::path& entry : entries_of(folder)) {
-    const auto own_version = version_in_name(entry.filename().native());
+    const auto own_version = version_in_name(path_bytes(entry.filename()));
     if (!own_version) continue;
     std::error_code error;
     const fs::path file = fs::canonical(entry, error);
     if (error || !fs::is_regular_file(file, error) || !seen.insert(file).second) continue;
     // libonnxruntime.so is most often a link whose target carries the version.
-    const auto real_version = version_in_name(file.filename().native());
+    const auto real_version = version_in_name(path_bytes(file.filename()));
     found.push_back({file, real_version && !real_version->empty() ? *real_version : *own_version});
   }
   std::sort(found.begin(), found.end(), newer);
@@ -94,7 +95,7 @@ std::vector<fs::path> python_site_packages(const fs::path& prefix) {
   constexpr std::string_view kPython = "python3";
   std::vector<std::pair<std::vector<int>, fs::path>> pythons;
   for (const fs::path& entry : entries_of(prefix / "lib")) {
-    const std::string name = entry.filename().native();
+    const std::string name = path_bytes(entry.filename());
     if (!name.starts_with(kPython)) continue;
     const fs::path capi = entry / "site-packages" / "onnxruntime" / "capi";
     std::error_code error;

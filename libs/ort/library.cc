@@ -86,7 +86,7 @@ Attempt open_one(const std::string& name) {
 Attempt open_in_folder(const fs::path& folder) {
   const std::vector<FoundLibrary> found = libraries_in(folder);
   if (found.empty()) return {std::nullopt, "none there"};
-  return open_one(found.front().file.native());
+  return open_one(path_bytes(found.front().file));
 }
 
 Attempt open_system(const Places& places) {
@@ -173,7 +173,7 @@ fs::path resolve_library(const fs::path& library) {
 
 Library open_library(const RuntimeOptions& options, const Places& places) {
   if (!options.library.empty()) {
-    Attempt attempt = open_one(resolve_library(options.library).native());
+    Attempt attempt = open_one(path_bytes(resolve_library(options.library)));
     if (attempt.library) return *std::move(attempt.library);
     throw Error(ErrorCode::kDeviceUnavailable,
                 fmt::format("the ONNX Runtime library '{}' cannot be used: {}. {}",

@@ -407,7 +407,7 @@ void walk_model(Walk& walk, pbf_reader model) {
 
 /// Whether a location is a plain relative path that goes only down.
 bool stays_inside(const fs::path& location) {
-  if (location.empty() || location.is_absolute() || location.native().find('\0') != std::string::npos)
+  if (location.empty() || location.is_absolute() || path_bytes(location).find('\0') != std::string::npos)
     return false;
   return std::none_of(location.begin(), location.end(), [](const fs::path& part) { return part == ".."; });
 }

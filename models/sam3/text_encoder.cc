@@ -43,7 +43,7 @@ TextEncoder from_bare_folder(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename().native();
+    const std::string name = path_bytes(entry.path().filename());
     if (name.starts_with("sam3_") && name.ends_with("language_encoder.onnx")) names.push_back(name);
   }
   if (failed) {

@@ -16,7 +16,7 @@ std::optional<Failure> append_coreml(const ProviderContext& context) {
   // Without a cache CoreML compiles the model at every start. It does not notice a changed model: the caller
   // gives a folder whose name depends on the model's hash, the system's build and the options.
   if (!context.options.cache_folder.empty()) {
-    options.emplace_back("ModelCacheDirectory", context.options.cache_folder.native());
+    options.emplace_back("ModelCacheDirectory", path_bytes(context.options.cache_folder));
   }
   return append_by_name(context, "CoreML", options);
 }

@@ -12,7 +12,7 @@ std::optional<Failure> append_tensorrt(const ProviderContext& context) {
   std::vector<const char*> keys{"device_id", "trt_fp16_enable"};
   std::vector<const char*> values{"0", "0"};
   // Building an engine takes minutes; with a cache it happens once.
-  const std::string& cache = context.options.cache_folder.native();
+  const std::string cache = path_bytes(context.options.cache_folder);
   if (!cache.empty()) {
     keys.insert(keys.end(), {"trt_engine_cache_enable", "trt_engine_cache_path", "trt_timing_cache_enable"});
     values.insert(values.end(), {"1", cache.c_str(), "1"});

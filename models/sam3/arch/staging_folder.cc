@@ -36,7 +36,7 @@ fs::path foreign_entry(const fs::path& folder) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     std::error_code ignored;
-    if (!entry.is_regular_file(ignored) || !is_exported_name(entry.path().filename().native()))
+    if (!entry.is_regular_file(ignored) || !is_exported_name(path_bytes(entry.path().filename())))
       return entry.path();
   }
   if (failed) cannot("read the folder", folder, failed);
@@ -49,7 +49,7 @@ fs::path make_beside(const fs::path& target) {
   std::error_code failed;
   fs::create_directories(parent, failed);
   if (failed) cannot("make the folder", parent, failed);
-  std::string name = (parent / ".samlet-export-XXXXXX").native();
+  std::string name = path_bytes(parent / ".samlet-export-XXXXXX");
   if (::mkdtemp(name.data()) == nullptr) cannot("write in", parent, {errno, std::generic_category()});
   return name;
 }
@@ -77,9 +77,9 @@ void refuse_taken_folder(const fs::path& target, bool overwrite) {
   std::error_code failed;
   const fs::path folder = without_trailing_slash(target);
   constexpr std::size_t kLongestName = 255;  // of all usual file systems
-  if (folder.filename().native().size() > kLongestName) {
+  if (path_bytes(folder.filename()).size() > kLongestName) {
     throw Error(ErrorCode::kIo, fmt::format("the folder's name has {} bytes, {} are the most there can be",
-                                            folder.filename().native().size(), kLongestName));
+                                            path_bytes(folder.filename()).size(), kLongestName));
   }
   const fs::file_status status = fs::symlink_status(folder, failed);
   if (!fs::exists(status)) return;
