@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::unique_ptr<ConceptSegmenter> open_sam3(const fs::path& folder, const ModelOptions& options) {
-  return sam3::make_segmenter(sam3::open_folder(folder, options.text_encoder), options);
+  return sam3::make_segmenter(sam3::open_folder(folder, options.text_encoder, options.aliases), options);
 }
 
 constexpr std::array kFamilies{
@@ -82,9 +82,11 @@ void require_folder(const fs::path& folder) {
   }
 }
 
-/// Errors: kModelMissing and kModelUnsupported for a folder that no family claims.
-const Family& family_of(const fs::path& folder) {
+/// Who gives an alias file says that the folder is of SAM 3, whatever its files are called. Errors:
+/// kModelMissing and kModelUnsupported for a folder that no family claims.
+const Family& family_of(const fs::path& folder, const fs::path& aliases) {
   require_folder(folder);
+  if (!aliases.empty()) return kFamilies.front();
   for (const Family& family : kFamilies) {
     if (family.recognises(folder)) return family;
   }
@@ -100,12 +102,12 @@ std::span<const Family> families() noexcept {
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const fs::path& folder,
                                                          const ModelOptions& options) {
   (void)ort::device_from_name(options.device);
-  return family_of(folder).open(folder, options);
+  return family_of(folder, options.aliases).open(folder, options);
 }
 
 void check_model_folder(const fs::path& folder, const FolderCheckOptions& options) {
   if (!options.compare_device.empty()) (void)ort::device_from_name(options.compare_device);
-  family_of(folder).check(folder, options);
+  family_of(folder, options.model.aliases).check(folder, options);
 }
 
 }  // namespace samlet

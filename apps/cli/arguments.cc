@@ -127,10 +127,19 @@ void define_outputs(CLI::App& command, RunArguments& run) {
   command.add_flag("--overwrite", run.overwrite, "Replace outputs that exist");
 }
 
+void add_aliases(CLI::App& command, std::string& aliases) {
+  command
+      .add_option("--aliases", aliases,
+                  "JSON that says what the tensors of a folder without model.json are for")
+      ->check(not_empty())
+      ->type_name("FILE");
+}
+
 void define_runtime(CLI::App& command, RunArguments& run) {
   command.add_option("--text-encoder", run.text_encoder, "full, s0, ... as the model has it, or a path")
       ->check(not_empty())
       ->type_name("NAME|PATH");
+  add_aliases(command, run.aliases);
   command.add_option("--device", run.device, "auto, cpu, cuda, coreml, tensorrt, openvino or webgpu")
       ->check(not_empty())
       ->capture_default_str()
@@ -242,6 +251,7 @@ void define_check(CLI::App& app, CheckArguments& check) {
       ->delimiter('\0')
       ->type_name("PATH...");
   add_repeatable(*command, "--text,-t", check.texts, "What to look for in them")->type_name("PHRASE");
+  add_aliases(*command, check.aliases);
   command->add_flag("--json", check.json, "Print what was found as JSON");
   add_max_pixels(*command, check.max_pixels);
   command->add_option("--threads", check.threads, "Threads; 0 = the processors that may be used")

@@ -120,6 +120,7 @@ class Checker {
     for (const fs::path& picture : pictures) pictures_.insert(path_to_utf8(picture));
     FolderCheckOptions options;
     options.model = model_options("cpu", arguments_.threads, arguments_.runtime_library, terminal_);
+    options.model.aliases = path_from_utf8(arguments_.aliases);
     options.compare_device = arguments_.device;
     options.cancel = cancel_;
     options.found = [this](const CheckLine& line) { take(line); };
@@ -151,18 +152,19 @@ class Checker {
         fmt::format("{:<7} {:<10} {}: {}\n", word_of(line.status), line.part, line.subject, line.message));
   }
 
-  std::unique_ptr<ConceptSegmenter> open(const ModelArgument& model) {
+  std::unique_ptr<ConceptSegmenter> open(const ModelArgument& model, const std::string& aliases) {
     // The device that was asked about is the one to compare on.
     ModelOptions options = model_options(arguments_.device.empty() ? "cpu" : arguments_.device,
                                          arguments_.threads, arguments_.runtime_library, terminal_);
     options.text_encoder = model.text_encoder;
+    options.aliases = path_from_utf8(aliases);
     return open_concept_segmenter(model.folder, options);
   }
 
   void compare(const ModelArgument& model, const ModelArgument& other, const std::vector<fs::path>& pictures,
                const FolderCheckOptions& options) {
-    const auto first = open(model);
-    const auto second = open(other);
+    const auto first = open(model, arguments_.aliases);
+    const auto second = open(other, {});
     CompareOptions compare{pictures, arguments_.texts, cancel_, options.found, options.step};
     if (compare.phrases.empty()) compare.phrases.assign(kCommonWords.begin(), kCommonWords.end());
     compare_models(*first, *second, compare);

@@ -27,6 +27,7 @@ struct RunArguments {
   std::string out;  ///< Empty = default names (none when `json`).
   bool overwrite = false;
   std::string text_encoder;  ///< Empty = the folder's first; a name or a path.
+  std::string aliases;       ///< An alias file; empty = none.
   std::string device = "auto";
   int threads = 0;
   std::uint64_t max_pixels = DecodeOptions{}.max_pixels;
@@ -48,6 +49,7 @@ struct CheckArguments {
   std::string against;                 ///< Another model, compared on `images` with `texts`; empty = none.
   std::vector<std::string> images;     ///< Files and folders.
   std::vector<std::string> texts;      ///< Empty = a few common words.
+  std::string aliases;                 ///< An alias file for `model`; empty = none.
   bool json = false;
   std::uint64_t max_pixels = DecodeOptions{}.max_pixels;
   int threads = 0;

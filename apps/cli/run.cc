@@ -6,6 +6,7 @@
 #include "apps/cli/model_argument.h"
 #include "apps/cli/output_plan.h"
 #include "apps/cli/run_one.h"
+#include "libs/base/file.h"
 #include "libs/ort/session.h"
 #include "samlet/error.h"
 #include "samlet/segmenter.h"
@@ -28,6 +29,7 @@ std::unique_ptr<ConceptSegmenter> open_model(const RunArguments& arguments, Term
   ModelOptions options =
       model_options(arguments.device, arguments.threads, arguments.runtime_library, terminal);
   options.text_encoder = text_encoder_of(arguments, model);
+  options.aliases = path_from_utf8(arguments.aliases);
   return open_concept_segmenter(model.folder, options);
 }
 

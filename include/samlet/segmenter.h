@@ -40,13 +40,16 @@ struct ModelOptions {
   /// The text encoder: empty = the folder's first; a name that the folder has ("full", "litetext-s0", also
   /// "s0"); or a path (with a '/', or ending in .onnx) of a language graph or of another folder that has one.
   std::string text_encoder = {};
+  /// A JSON file that says what the tensors of a folder without model.json are for; empty = their names must
+  /// do. docs/model-folders.md has its format.
+  std::filesystem::path aliases = {};
 };
 
 /// What a folder is and can do, read from its files without loading a graph.
 struct ModelInfo {
   std::string name;                      ///< The folder's name.
   std::string family;                    ///< "sam3"
-  std::string layout;                    ///< "sam3-onnx v0.3.0", "samlet v1"
+  std::string layout;                    ///< "sam3-onnx v0.3.0", "sam3-onnx v0.5.0", "samlet v1"
   std::optional<std::string> sha256;     ///< Of the source checkpoint, where the folder states it.
   std::string precision;                 ///< "fp32", "fp16"
   std::string text_encoder;              ///< "full", "litetext-s0", ...

@@ -10,6 +10,7 @@
 #include "models/sam3/contract.h"
 #include "models/sam3/figures.h"
 #include "models/sam3/folder_layouts.h"
+#include "models/sam3/foreign.h"
 #include "models/sam3/self_test.h"
 #include "samlet/error.h"
 
@@ -82,8 +83,15 @@ class FolderChecker {
 
   void check_contract() {
     if (!manifest_) {
-      look("contract", "all graphs", "inputs and outputs are those of sam3-onnx v0.3.0 and fit together",
-           [&] { (void)open_folder(folder_); });
+      look("contract", "all graphs", "", [&] {
+        const Folder opened = open_folder(folder_, {}, options_.model.aliases);
+        if (opened.foreign) {
+          tell_mapping(*opened.foreign);
+        } else {
+          say("contract", "all graphs", CheckStatus::kPassed,
+              "inputs and outputs are those of sam3-onnx v0.3.0 and fit together");
+        }
+      });
       return;
     }
     const Manifest& m = *manifest_;
@@ -101,6 +109,27 @@ class FolderChecker {
     }
   }
 
+  /// What each tensor was taken for, and what is known beside.
+  void tell_mapping(const ForeignModel& model) {
+    for (const MappedGraph* graph :
+         {&model.image, &model.language, &model.decoder, model.points ? &*model.points : nullptr}) {
+      if (graph == nullptr) continue;
+      for (const MappedTensor& input : graph->inputs)
+        say("contract", graph->file.name(), CheckStatus::kNote, "takes " + describe(input));
+      for (const MappedTensor& output : graph->outputs)
+        say("contract", graph->file.name(), CheckStatus::kNote, "gives " + describe(output));
+    }
+    tell_facts("contract", model.facts);
+    say("contract", "all graphs", CheckStatus::kPassed,
+        model.points ? "every input has a role, and the graphs fit together"
+                     : "every input for text and boxes has a role, and the graphs fit together");
+  }
+
+  void tell_facts(const char* part, const std::vector<Fact>& facts) {
+    for (const Fact& fact : facts)
+      say(part, fact.name, CheckStatus::kNote, fmt::format("{} ({})", fact.value, fact.whence));
+  }
+
   [[nodiscard]] SelfTestOptions test_options(const std::string& device) const {
     SelfTestOptions test{options_.model, options_.cancel, options_.step};
     test.model.device = device;
@@ -116,6 +145,7 @@ class FolderChecker {
         tell_graph(graph, wrong[graph], outputs.size(), !report.unjudged.contains(graph));
       }
       compare_figures(report.test.figures);
+      tell_facts("self-test", report.facts);
     });
   }
 

@@ -15,6 +15,9 @@ inline constexpr std::int64_t kMaxSide = 8192;
 inline constexpr std::int64_t kMaxContext = 4096;
 
 [[nodiscard]] Folder open_v030(const std::filesystem::path& folder, const std::string& text_encoder);
+/// `aliases` is an alias file, or empty.
+[[nodiscard]] Folder open_v050(const std::filesystem::path& folder, const std::string& text_encoder,
+                               const std::filesystem::path& aliases);
 [[nodiscard]] Folder open_v1(const std::filesystem::path& folder, const std::string& text_encoder);
 
 // The graphs of contract version 1, each compared with the contract and the manifest's sizes.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libs/ort/session.h"
@@ -54,6 +55,36 @@ struct Phrases {
   std::size_t count = 0;
 };
 
+/// A point of an object, in pixels of the model's S x S input.
+struct ModelPoint {
+  float x = 0;
+  float y = 0;
+  std::int64_t label = 1;  ///< 1 on the object, 0 not on it; 2 and 3 the corners of a box, which come first
+};
+
+/// One object for the point decoder. The closing "not a point" is added where the graph wants it.
+struct PointPrompt {
+  std::vector<ModelPoint> points;  ///< At least one.
+  std::vector<float> previous =
+      {};  ///< Logits of an earlier answer, [mask_rows, mask_columns]; empty = none.
+};
+
+/// What the point decoder says of B objects, as it comes out of the graph: which of the M masks to take (one
+/// may be the single-mask answer), holes and clamping are for the caller.
+struct DecodedPoints {
+  std::size_t objects = 0;  // B
+  std::size_t masks = 0;    // M: 1, 3 or 4; of 4 the first is the single-mask answer
+  int mask_rows = 0;
+  int mask_columns = 0;
+  std::vector<float> mask_logits;    // [B, M, mask_rows, mask_columns]
+  std::vector<float> iou;            // [B, M]
+  std::vector<float> object_scores;  // [B], logits; empty where the graph gives none
+};
+
+/// What the features of a picture are for. The image encoder runs once, whatever is wanted; what is not
+/// wanted is not kept.
+enum class FeaturesFor { kConcepts, kPoints, kBoth };
+
 /// The graphs of one folder. Sessions open on first use. Thread-safe.
 class Graphs {
  public:
@@ -61,8 +92,10 @@ class Graphs {
 
   /// The most prompts that may be encoded and decoded together.
   [[nodiscard]] virtual std::size_t prompts_per_call() const = 0;
-  /// `planes` is u8 [3, S, S].
-  [[nodiscard]] virtual Features encode_image(const Tensor& planes, const CancelToken& cancel) = 0;
+  /// `planes` is u8 [3, S, S]. Errors: kModelUnsupported when points are wanted of a folder that has no point
+  /// decoder, or one that cannot be run.
+  [[nodiscard]] virtual Features encode_image(const Tensor& planes, FeaturesFor wanted,
+                                              const CancelToken& cancel) = 0;
   /// 1 to prompts_per_call() prompts.
   [[nodiscard]] virtual Phrases encode_text(std::span<const DecoderPrompt> prompts,
                                             const CancelToken& cancel) = 0;
@@ -72,12 +105,31 @@ class Graphs {
   [[nodiscard]] virtual std::vector<Decoded> decode(const Features& image, const Phrases& phrases,
                                                     std::span<const DecoderPrompt> prompts, double threshold,
                                                     const CancelToken& cancel) = 0;
+  /// One row a prompt, of features for points. `several` asks for the candidates instead of the one answer,
+  /// where the graph is told which (multimask_output); others give what they always give. All is finite.
+  /// Errors: kModelUnsupported for a folder without a point decoder, and for what it cannot do (a number of
+  /// points, an earlier answer); kModelDamaged.
+  [[nodiscard]] virtual DecodedPoints decode_points(const Features& image,
+                                                    std::span<const PointPrompt> prompts, bool several,
+                                                    const CancelToken& cancel);
   /// The device the sessions run on. Resolves it if needed.
   [[nodiscard]] virtual ort::Device device() = 0;
 };
 
 /// The features as inputs of the decoder. They must outlive what is given.
 [[nodiscard]] std::vector<ort::Feed> feeds_of(const Features& features);
+/// Those of some names only, in their order. Errors: kInternal when one is not there.
+[[nodiscard]] std::vector<ort::Feed> feeds_of(const Features& features,
+                                              std::span<const std::string_view> names);
+
+/// Appends the outputs of a point decoder for some objects: masks [B, M, rows, columns] (dimensions of 1 may
+/// stand between), IoU of B x M elements, and B object scores or none. Errors: kModelDamaged when they do not
+/// fit together, kInternal for what is not finite.
+void append_points(DecodedPoints& all, std::size_t objects, const TensorView& masks, const TensorView& iou,
+                   const std::optional<TensorView>& object_scores);
+
+/// kModelUnsupported: clicks cannot be served. `why` is a sentence without its end.
+[[noreturn]] void refuse_points(std::string_view why);
 
 /// A NaN or an infinity means that a stage broke down (fp16 overflow, a faulty provider); its results must
 /// not pass as "nothing found". Errors: kInternal naming `what`.

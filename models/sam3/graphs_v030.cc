@@ -88,7 +88,8 @@ class GraphsV030 final : public Graphs {
   ort::Device device() override { return runner_.device(); }
   std::size_t prompts_per_call() const override { return 1; }
 
-  Features encode_image(const Tensor& planes, const CancelToken& cancel) override {
+  Features encode_image(const Tensor& planes, FeaturesFor wanted, const CancelToken& cancel) override {
+    if (wanted != FeaturesFor::kConcepts) refuse_points("folders of sam3-onnx v0.3.0 have no point decoder");
     Features features;
     for (const auto name : {v030::kPosition2, v030::kFeatures0, v030::kFeatures1, v030::kFeatures2}) {
       features.names.emplace_back(name);

@@ -16,6 +16,10 @@
 namespace samlet::sam3 {
 namespace {
 
+constexpr std::array kConceptFeatures{v1::kFeatures2, v1::kFusionEmbed, v1::kMaskFeatures0,
+                                      v1::kMaskFeatures1};
+constexpr std::array kPointFeatures{v1::kPointFeatures0, v1::kPointFeatures1, v1::kPointEmbed};
+
 std::vector<std::string> names_of(std::initializer_list<std::string_view> names) {
   return {names.begin(), names.end()};
 }
@@ -50,6 +54,43 @@ BoxTensors box_tensors(std::span<const DecoderPrompt> prompts, std::optional<std
       labels[slot] = box.positive ? 1 : 0;
       masks[slot] = false;
     }
+  }
+  return tensors;
+}
+
+/// The points of B objects, P each: with label -1 where an object has fewer, which the graph ignores.
+struct PointTensors {
+  Tensor coords;    // f32 [B, P, 2]
+  Tensor labels;    // i64 [B, P]
+  Tensor masks;     // f32 [B, 1, side, side]
+  Tensor has_mask;  // f32 [B]
+};
+
+PointTensors point_tensors(std::span<const PointPrompt> prompts, std::int64_t side) {
+  std::size_t most = 1;
+  for (const PointPrompt& prompt : prompts) most = std::max(most, prompt.points.size());
+  const auto b = static_cast<std::int64_t>(prompts.size());
+  const auto p = static_cast<std::int64_t>(most);
+  PointTensors tensors{Tensor(DType::kFloat32, {b, p, 2}), Tensor(DType::kInt64, {b, p}),
+                       Tensor(DType::kFloat32, {b, 1, side, side}), Tensor(DType::kFloat32, {b})};
+  const auto coords = tensors.coords.as<float>();
+  const auto labels = tensors.labels.as<std::int64_t>();
+  std::fill(labels.begin(), labels.end(), -1);
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    for (std::size_t k = 0; k < prompts[i].points.size(); ++k) {
+      const ModelPoint& point = prompts[i].points[k];
+      const std::size_t at = i * most + k;
+      coords[at * 2] = point.x;
+      coords[at * 2 + 1] = point.y;
+      labels[at] = point.label;
+    }
+    const std::vector<float>& previous = prompts[i].previous;
+    if (previous.empty()) continue;
+    const auto cells = static_cast<std::size_t>(side * side);
+    if (previous.size() != cells)
+      throw Error(ErrorCode::kInternal, "an earlier answer is not of this model; please report this");
+    std::copy(previous.begin(), previous.end(), tensors.masks.as<float>().subspan(i * cells).begin());
+    tensors.has_mask.as<float>()[i] = 1;
   }
   return tensors;
 }
@@ -181,6 +222,9 @@ class GraphsV1 final : public Graphs {
       : image_(folder.path / kImageEncoderFile),
         language_(folder.text_encoder.graph),
         decoder_(folder.path / kDecoderFile),
+        points_(folder.path / kPointDecoderFile),
+        has_points_(folder.manifest.value().graphs.contains(std::string(kPointDecoderFile))),
+        mask_side_(folder.manifest.value().sizes.mask),
         form_(folder.manifest.value().decoder),
         max_boxes_(folder.info.max_boxes),
         prompts_per_call_(folder.prompts_per_call),
@@ -189,9 +233,13 @@ class GraphsV1 final : public Graphs {
   ort::Device device() override { return runner_.device(); }
   std::size_t prompts_per_call() const override { return prompts_per_call_; }
 
-  Features encode_image(const Tensor& planes, const CancelToken& cancel) override {
+  Features encode_image(const Tensor& planes, FeaturesFor wanted, const CancelToken& cancel) override {
+    if (wanted != FeaturesFor::kConcepts) require_points();
     Features features;
-    features.names = names_of({v1::kFeatures2, v1::kFusionEmbed, v1::kMaskFeatures0, v1::kMaskFeatures1});
+    if (wanted != FeaturesFor::kPoints)
+      features.names.assign(kConceptFeatures.begin(), kConceptFeatures.end());
+    if (wanted != FeaturesFor::kConcepts)
+      features.names.insert(features.names.end(), kPointFeatures.begin(), kPointFeatures.end());
     features.values = runner_.run(image_, true, {{v1::kImage, nullptr, &planes}}, features.names, cancel);
     return features;
   }
@@ -219,7 +267,7 @@ class GraphsV1 final : public Graphs {
     const BoxTensors box = box_tensors(prompts, max_boxes_);
     const float limit = graph_threshold(threshold);
     const Tensor limit_tensor = Tensor::from<float>({}, {&limit, 1});
-    std::vector<ort::Feed> feeds = feeds_of(image);
+    std::vector<ort::Feed> feeds = feeds_of(image, kConceptFeatures);
     for (const ort::Feed& feed : feeds_of(phrases.features.front())) feeds.push_back(feed);
     feeds.push_back({v1::kBoxCoords, nullptr, &box.coords});
     feeds.push_back({v1::kBoxLabels, nullptr, &box.labels});
@@ -243,10 +291,34 @@ class GraphsV1 final : public Graphs {
     return decoded;
   }
 
+  DecodedPoints decode_points(const Features& image, std::span<const PointPrompt> prompts, bool /*several*/,
+                              const CancelToken& cancel) override {
+    require_points();
+    DecodedPoints decoded;
+    if (prompts.empty()) return decoded;
+    const PointTensors points = point_tensors(prompts, mask_side_);
+    std::vector<ort::Feed> feeds = feeds_of(image, kPointFeatures);
+    feeds.push_back({v1::kPointCoords, nullptr, &points.coords});
+    feeds.push_back({v1::kPointLabels, nullptr, &points.labels});
+    feeds.push_back({v1::kMaskInput, nullptr, &points.masks});
+    feeds.push_back({v1::kHasMask, nullptr, &points.has_mask});
+    const auto outputs =
+        runner_.run(points_, false, feeds, names_of({v1::kMaskLogits, v1::kIou, v1::kObjectScore}), cancel);
+    append_points(decoded, prompts.size(), outputs[0].view(), outputs[1].view(), outputs[2].view());
+    return decoded;
+  }
+
  private:
+  void require_points() const {
+    if (!has_points_) refuse_points(fmt::format("it was exported without {}", kPointDecoderFile));
+  }
+
   std::filesystem::path image_;
   std::filesystem::path language_;
   std::filesystem::path decoder_;
+  std::filesystem::path points_;
+  bool has_points_;
+  std::int64_t mask_side_;
   DecoderForm form_;
   std::optional<std::size_t> max_boxes_;
   std::size_t prompts_per_call_;

@@ -14,6 +14,7 @@
 #include "libs/text/tokenizer.h"
 #include "models/sam3/contract.h"
 #include "models/sam3/graphs_v030.h"
+#include "models/sam3/graphs_v050.h"
 #include "models/sam3/graphs_v1.h"
 #include "samlet/error.h"
 #include "samlet/geometry.h"
@@ -112,7 +113,7 @@ class Sam3Segmenter final : public ConceptSegmenter {
     const int side = info_.image_side;
     const Tensor planes =
         Tensor::from<std::uint8_t>({3, side, side}, to_planes(resize_bilinear(image, side, side)));
-    Features features = graphs_->encode_image(planes, cancel);
+    Features features = graphs_->encode_image(planes, FeaturesFor::kConcepts, cancel);
     return std::make_unique<Sam3EncodedImage>(image.width, image.height, milliseconds_since(start),
                                               std::move(features));
   }
@@ -202,6 +203,8 @@ std::unique_ptr<ConceptSegmenter> make_segmenter(const Folder& folder, const Mod
   switch (folder.layout) {
     case Layout::kSam3OnnxV030:
       return make_segmenter(folder.info, make_graphs_v030(folder, options));
+    case Layout::kSam3OnnxV050:
+      return make_segmenter(folder.info, make_graphs_v050(folder, options));
     case Layout::kSamletV1:
       return make_segmenter(folder.info, make_graphs_v1(folder, options));
   }

@@ -28,7 +28,8 @@ struct Script {
 class FakeGraphs final : public Graphs {
  public:
   explicit FakeGraphs(Script& script) : script_(script) {}
-  Features encode_image(const Tensor& planes, const CancelToken& /*cancel*/) override {
+  Features encode_image(const Tensor& planes, FeaturesFor wanted, const CancelToken& /*cancel*/) override {
+    EXPECT_EQ(wanted, FeaturesFor::kConcepts);
     EXPECT_EQ(planes.shape(), (Shape{3, kSide, kSide}));
     ++script_.images;
     return {};

@@ -121,6 +121,12 @@ class Tester final : public TrialRunner {
     return outputs;
   }
 
+  std::optional<SharedTensors> probe(const Trial& trial) override {
+    return run_once(runner_, trial, trial.base, options_.cancel);
+  }
+
+  void found(Fact fact) override { report_.facts.push_back(std::move(fact)); }
+
   SelfTestReport finish() {
     report_.test.runtime = runner_.runtime_version();
     return std::move(report_);
@@ -231,7 +237,7 @@ double figure_tolerance(const std::string& precision) {
 }
 
 SelfTestReport run_self_test(const std::filesystem::path& folder, const SelfTestOptions& options) {
-  const Folder opened = open_folder(folder);
+  const Folder opened = open_folder(folder, {}, options.model.aliases);
   Tester tester(opened, options);
   walk_graphs(opened, tester);
   return tester.finish();
@@ -249,7 +255,7 @@ ManifestSelfTest require_self_test(const std::filesystem::path& folder, const Se
 
 std::vector<DeviceDifference> compare_device(const std::filesystem::path& folder,
                                              const SelfTestOptions& options) {
-  const Folder opened = open_folder(folder);
+  const Folder opened = open_folder(folder, {}, options.model.aliases);
   DeviceComparer comparer(opened, options);
   walk_graphs(opened, comparer);
   return comparer.finish();

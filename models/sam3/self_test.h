@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/sam3/foreign.h"
 #include "models/sam3/manifest.h"
 #include "samlet/cancel.h"
 #include "samlet/segmenter.h"
@@ -32,15 +33,17 @@ struct SelfTestReport {
   ManifestSelfTest test;              ///< What the outputs were like.
   std::vector<SelfTestFault> faults;  ///< Empty when all is well.
   std::set<std::string> unjudged;     ///< Graphs that ran, but whose inputs were not changed.
+  std::vector<Fact> facts;            ///< Found out by running, of folders of mapped graphs.
 };
 
 /// Runs the graphs of a folder: of contract version 1 all that its model.json names, of sam3-onnx v0.3.0 its
-/// three. The inputs are the same on every machine. Each graph runs once on them and once more for every
-/// input that is changed; a changed input must move some output, each output must be moved by some input,
-/// all of a picture's features must move with the picture, all numbers must be finite, and a prompt must give
-/// among others what it gives alone. (A decoder of v0.3.0 keeps nothing of a made-up picture, so there its
-/// inputs cannot be judged.) Takes about twenty runs of the decoder and two of the image encoder.
-/// Errors: those of open_folder and of running a graph; kDeviceUnavailable when there is no ONNX Runtime.
+/// three, of mapped graphs (by the options' alias file) also the point decoder. The inputs are the same on
+/// every machine. Each graph runs once on them and once more for every input that is changed; a changed input
+/// must move some output, each output must be moved by some input, all of a picture's features must move with
+/// the picture, all numbers must be finite, and a prompt must give among others what it gives alone. (A
+/// decoder of v0.3.0 keeps nothing of a made-up picture, so there its inputs cannot be judged.) Takes about
+/// twenty runs of the decoder and two of the image encoder. Errors: those of open_folder and of running a
+/// graph; kDeviceUnavailable when there is no ONNX Runtime.
 [[nodiscard]] SelfTestReport run_self_test(const std::filesystem::path& folder,
                                            const SelfTestOptions& options);
 

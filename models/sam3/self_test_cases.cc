@@ -14,10 +14,6 @@
 namespace samlet::sam3 {
 namespace {
 
-// Two phrases of different length: another one moves the features and the padding.
-constexpr std::string_view kPhrase = "red circle";
-constexpr std::string_view kOtherPhrase = "a small blue star";
-
 /// splitmix64: a bijection of a counter, so that no library's generator is depended on.
 class Noise {
  public:
@@ -79,8 +75,8 @@ Trial language_trial(const std::filesystem::path& graph, std::size_t context,
                      std::vector<std::string> outputs) {
   Trial trial;
   trial.graph = graph;
-  trial.base = {token_rows({kPhrase}, context)};
-  trial.changes = {token_rows({kOtherPhrase}, context)};
+  trial.base = {token_rows({kTestPhrase}, context)};
+  trial.changes = {token_rows({kOtherTestPhrase}, context)};
   trial.outputs = std::move(outputs);
   return trial;
 }
@@ -217,7 +213,7 @@ DecoderParts walk_language_encoders(const Folder& folder, TrialRunner& runner, S
     if (folder.prompts_per_call > 1) {
       BatchTrial batch{trial, 1, outputs.base};
       batch.trial.changes.clear();
-      batch.trial.base = {token_rows({kOtherPhrase, kPhrase}, context)};
+      batch.trial.base = {token_rows({kOtherTestPhrase, kTestPhrase}, context)};
       SharedTensors outputs_of_both = runner.run_batch(batch);
       if (in_use) both = std::move(outputs_of_both);
     }
@@ -304,10 +300,13 @@ Tensor noise_logits(Shape shape, std::uint64_t seed) {
 }
 
 void walk_graphs(const Folder& folder, TrialRunner& runner) {
-  if (folder.layout == Layout::kSamletV1) {
-    walk_v1(folder, runner);
-  } else {
-    walk_v030(folder, runner);
+  switch (folder.layout) {
+    case Layout::kSamletV1:
+      return walk_v1(folder, runner);
+    case Layout::kSam3OnnxV050:
+      return walk_v050(folder, runner);
+    case Layout::kSam3OnnxV030:
+      return walk_v030(folder, runner);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "libs/ort/session.h"
 #include "models/sam3/folder.h"
+#include "models/sam3/foreign.h"
 
 namespace samlet::sam3 {
 
@@ -64,10 +66,21 @@ class TrialRunner {
   virtual TrialOutputs run(const Trial& trial) = 0;
   /// Gives the outputs of both prompts.
   virtual SharedTensors run_batch(const BatchTrial& trial) = 0;
+  /// Runs the trial's own inputs only, to find something out; nothing when this runner finds nothing out.
+  virtual std::optional<SharedTensors> probe(const Trial& /*trial*/) { return std::nullopt; }
+  /// Is told what was found out.
+  virtual void found(Fact /*fact*/) {}
 };
+
+/// walk_graphs of a folder of mapped graphs.
+void walk_v050(const Folder& folder, TrialRunner& runner);
 
 /// Walks through all graphs of a folder, in order: each needs what the one before gave.
 void walk_graphs(const Folder& folder, TrialRunner& runner);
+
+/// The phrases of the self-test: of different length, so that the other moves features and padding.
+inline constexpr std::string_view kTestPhrase = "red circle";
+inline constexpr std::string_view kOtherTestPhrase = "a small blue star";
 
 /// Numbers from a seed, the same on every machine: u8 [3, side, side], and f32 in -4..4.
 [[nodiscard]] Tensor noise_image(std::int64_t side, std::uint64_t seed);
