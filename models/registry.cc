@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<ConceptSegmenter> open_sam3(const fs::path& folder, const ModelOptions& options) {
+std::unique_ptr<Segmenter> open_sam3(const fs::path& folder, const ModelOptions& options) {
   return sam3::make_segmenter(sam3::open_folder(folder, options.text_encoder, options.aliases), options);
 }
 
@@ -101,6 +101,10 @@ std::span<const Family> families() noexcept {
 
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const fs::path& folder,
                                                          const ModelOptions& options) {
+  return open_segmenter(folder, options);
+}
+
+std::unique_ptr<Segmenter> open_segmenter(const fs::path& folder, const ModelOptions& options) {
   (void)ort::device_from_name(options.device);
   return family_of(folder, options.aliases).open(folder, options);
 }

@@ -15,7 +15,7 @@ namespace samlet {
 struct Family {
   std::string_view name;
   bool (*recognises)(const std::filesystem::path& folder);
-  std::unique_ptr<ConceptSegmenter> (*open)(const std::filesystem::path& folder, const ModelOptions& options);
+  std::unique_ptr<Segmenter> (*open)(const std::filesystem::path& folder, const ModelOptions& options);
   void (*check)(const std::filesystem::path& folder, const FolderCheckOptions& options);
 };
 

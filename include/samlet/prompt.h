@@ -36,4 +36,25 @@ struct ConceptPrompt {
   std::vector<ExemplarBox> boxes;
 };
 
+/// A click: on the object (positive) or beside it (negative).
+struct ObjectPoint {
+  Point at;
+  bool positive = true;
+  friend bool operator==(const ObjectPoint&, const ObjectPoint&) = default;
+};
+
+/// The model's own small mask of an object: logits, to be refined by a further call.
+struct LowResMask {
+  int rows = 0;
+  int columns = 0;
+  std::vector<float> logits;  // [rows, columns], over the whole picture; > 0 is the object
+};
+
+/// "Exactly this thing": clicks, a box round it, both, and a mask of an earlier answer.
+struct ObjectPrompt {
+  std::vector<ObjectPoint> points;
+  std::optional<Box> box;
+  std::optional<LowResMask> mask;
+};
+
 }  // namespace samlet

@@ -11,14 +11,22 @@
 
 namespace samlet {
 
+/// Whether an instance is one of the things that match a concept, or the object that was pointed at.
+enum class InstanceKind { kConcept, kObject };
+
 /// One thing that was found.
 struct Instance {
-  std::size_t prompt_index = 0;  ///< Which of the prompts of the call found it.
-  double score = 0;              ///< sigmoid(class logit) x sigmoid(presence logit), 0..1.
+  InstanceKind kind = InstanceKind::kConcept;
+  std::size_t prompt_index = 0;  ///< Which of the prompts of the call found it, counted among its kind.
+  /// Concept: sigmoid(class logit) x sigmoid(presence logit). Object: the IoU that the model expects of the
+  /// mask. 0..1.
+  double score = 0;
   std::optional<double>
       presence;  ///< Probability that the concept is in the picture; none where a folder gives none.
-  Box box;       ///< Pixels of the upright picture, clamped to it.
+  Box box;       ///< Pixels of the upright picture, clamped to it. Of an object: the tight box of its mask.
   Mask mask;     ///< Of the picture's size.
+  /// Of objects: the mask to refine by a further call, clamped to +-32, before holes are filled.
+  std::optional<LowResMask> low_res = {};
 };
 
 /// Milliseconds of wall time spent on each step of a call.

@@ -112,9 +112,48 @@ class ConceptSegmenter {
                                        const ConceptOptions& options = {}) = 0;
 };
 
+struct ObjectOptions {
+  /// All candidates of each object, best first, instead of the one answer.
+  bool all_masks = false;
+  /// Fills what is enclosed by an object's mask, or cut off at its border, in at most this many cells of the
+  /// model's mask, as Meta's predictor does; 0 = nothing.
+  int fill_holes = 256;
+  CancelToken cancel;
+};
+
+/// What the features of a picture are for. The image encoder runs once whatever it is; what is not wanted is
+/// not kept.
+enum class EncodeFor { kConcepts, kObjects, kBoth };
+
+/// A model that also answers clicks: "exactly this thing". Threads: as ConceptSegmenter.
+class Segmenter : public ConceptSegmenter {
+ public:
+  using ConceptSegmenter::encode;
+
+  /// Refuses objects where the folder has no point decoder. Errors: kModelUnsupported.
+  virtual void check_objects() const = 0;
+
+  /// As encode(); for objects also the errors of check_objects().
+  [[nodiscard]] virtual std::unique_ptr<EncodedImage> encode(const Image& image, EncodeFor wanted,
+                                                             const CancelToken& cancel) = 0;
+
+  /// One instance a prompt (three with `all_masks`), in the order of the prompts, of kind kObject. Meta's
+  /// rules: a single click takes the candidate with the best expected IoU; more clicks, a box, or an earlier
+  /// mask take the single answer where its outline is stable (|logit > 0.05| >= 0.98 |logit > -0.05|), else
+  /// the best candidate. Neither the language encoder nor the detector is loaded. Errors: kPromptInvalid (see
+  /// check_object_prompts), kUsage when the picture was not encoded for objects, kModelUnsupported, those of
+  /// loading a graph, kCancelled, kOutOfMemory.
+  [[nodiscard]] virtual Result segment_objects(const EncodedImage& image,
+                                               std::span<const ObjectPrompt> prompts,
+                                               const ObjectOptions& options) = 0;
+};
+
 /// Opens a model folder: recognises its layout, reads what its graphs declare, and checks that they belong
 /// together. No graph is loaded. Errors: kModelMissing, kModelDamaged, kModelUnsupported (also for a text
 /// encoder that is not there), kUsage (unknown device name). Thread-safe.
+std::unique_ptr<Segmenter> open_segmenter(const std::filesystem::path& folder, const ModelOptions& options);
+
+/// The same for callers who need no objects.
 std::unique_ptr<ConceptSegmenter> open_concept_segmenter(const std::filesystem::path& folder,
                                                          const ModelOptions& options);
 
@@ -135,5 +174,20 @@ std::vector<ConceptPrompt> prompts_from_fractions(std::span<const ConceptPrompt>
 /// picture. Thread-safe.
 std::vector<ConceptPrompt> check_prompts(std::span<const ConceptPrompt> prompts, int width, int height,
                                          std::vector<std::string>& warnings);
+
+/// What is wrong with object prompts whatever the picture: nothing pointed at, only negative clicks, a place
+/// that is positive and negative at once, numbers that are none, a box without area, a mask whose size does
+/// not fit its numbers. Errors: kPromptInvalid. Thread-safe.
+void check_object_prompts(std::span<const ObjectPrompt> prompts);
+
+/// The same, and what is wrong on a picture: clicks and boxes outside of it. Gives the prompts back with
+/// corners sorted. Errors: kPromptInvalid. Thread-safe.
+std::vector<ObjectPrompt> check_object_prompts(std::span<const ObjectPrompt> prompts, int width, int height,
+                                               std::vector<std::string>& warnings);
+
+/// Object prompts whose points and boxes are fractions of the picture (0 to 1), in pixels. Errors:
+/// kPromptInvalid for numbers that can be no fractions. Thread-safe.
+std::vector<ObjectPrompt> object_prompts_from_fractions(std::span<const ObjectPrompt> prompts, int width,
+                                                        int height);
 
 }  // namespace samlet

@@ -34,6 +34,10 @@ void refuse_points(std::string_view why) {
               fmt::format("the model cannot be asked by clicks: {}. Use a folder with a point decoder", why));
 }
 
+void Graphs::require_points() const {
+  refuse_points("its layout has no point decoder");
+}
+
 DecodedPoints Graphs::decode_points(const Features& /*image*/, std::span<const PointPrompt> /*prompts*/,
                                     bool /*several*/, const CancelToken& /*cancel*/) {
   refuse_points("its layout has no point decoder");

@@ -105,6 +105,9 @@ class Graphs {
   [[nodiscard]] virtual std::vector<Decoded> decode(const Features& image, const Phrases& phrases,
                                                     std::span<const DecoderPrompt> prompts, double threshold,
                                                     const CancelToken& cancel) = 0;
+  /// Refuses clicks before anything is loaded. Errors: kModelUnsupported for a folder without a point
+  /// decoder.
+  virtual void require_points() const;
   /// One row a prompt, of features for points. `several` asks for the candidates instead of the one answer,
   /// where the graph is told which (multimask_output); others give what they always give. All is finite.
   /// Errors: kModelUnsupported for a folder without a point decoder, and for what it cannot do (a number of

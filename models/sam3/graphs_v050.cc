@@ -71,7 +71,7 @@ class GraphsV050 final : public Graphs {
   std::size_t prompts_per_call() const override { return 1; }
 
   Features encode_image(const Tensor& planes, FeaturesFor wanted, const CancelToken& cancel) override {
-    if (wanted != FeaturesFor::kConcepts && !model_->points) refuse_points(model_->no_points);
+    if (wanted != FeaturesFor::kConcepts) require_points();
     Features features;
     const auto want = [&](const std::vector<FeatureLink>& links) {
       for (const FeatureLink& link : links) {
@@ -106,9 +106,13 @@ class GraphsV050 final : public Graphs {
     return decoded;
   }
 
+  void require_points() const override {
+    if (!model_->points) refuse_points(model_->no_points);
+  }
+
   DecodedPoints decode_points(const Features& image, std::span<const PointPrompt> prompts, bool several,
                               const CancelToken& cancel) override {
-    if (!model_->points) refuse_points(model_->no_points);
+    require_points();
     const MappedGraph& graph = *model_->points;
     const MappedTensor* score = graph.output(v1::kObjectScore);
     std::vector<std::string> names{graph.output(v1::kMaskLogits)->value.name,

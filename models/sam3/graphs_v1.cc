@@ -291,6 +291,10 @@ class GraphsV1 final : public Graphs {
     return decoded;
   }
 
+  void require_points() const override {
+    if (!has_points_) refuse_points(fmt::format("it was exported without {}", kPointDecoderFile));
+  }
+
   DecodedPoints decode_points(const Features& image, std::span<const PointPrompt> prompts, bool /*several*/,
                               const CancelToken& cancel) override {
     require_points();
@@ -309,10 +313,6 @@ class GraphsV1 final : public Graphs {
   }
 
  private:
-  void require_points() const {
-    if (!has_points_) refuse_points(fmt::format("it was exported without {}", kPointDecoderFile));
-  }
-
   std::filesystem::path image_;
   std::filesystem::path language_;
   std::filesystem::path decoder_;

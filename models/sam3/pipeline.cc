@@ -16,6 +16,7 @@
 #include "models/sam3/graphs_v030.h"
 #include "models/sam3/graphs_v050.h"
 #include "models/sam3/graphs_v1.h"
+#include "models/sam3/objects.h"
 #include "samlet/error.h"
 #include "samlet/geometry.h"
 
@@ -24,13 +25,30 @@ namespace {
 
 class Sam3EncodedImage final : public EncodedImage {
  public:
-  Sam3EncodedImage(int width, int height, double encode_ms, Features features)
-      : EncodedImage(width, height, encode_ms), features_(std::move(features)) {}
+  Sam3EncodedImage(int width, int height, double encode_ms, EncodeFor encoded_for, Features features)
+      : EncodedImage(width, height, encode_ms), encoded_for_(encoded_for), features_(std::move(features)) {}
+  [[nodiscard]] bool is_for(EncodeFor wanted) const noexcept {
+    return encoded_for_ == EncodeFor::kBoth || encoded_for_ == wanted;
+  }
   [[nodiscard]] const Features& features() const noexcept { return features_; }
 
  private:
+  EncodeFor encoded_for_;
   Features features_;
 };
+
+/// Errors: kUsage when the picture was encoded by another family, or for something else.
+const Sam3EncodedImage& encoded_for(const EncodedImage& image, EncodeFor wanted) {
+  const auto* encoded = dynamic_cast<const Sam3EncodedImage*>(&image);
+  if (encoded == nullptr)
+    throw Error(ErrorCode::kUsage,
+                "the picture was encoded by a model of another family; encode it with this one");
+  if (encoded->is_for(wanted)) return *encoded;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("the picture was not encoded for {}; encode it for {} or for both",
+                          wanted == EncodeFor::kObjects ? "objects" : "concepts",
+                          wanted == EncodeFor::kObjects ? "objects" : "concepts"));
+}
 
 /// The sizes the pipeline indexes by, checked once: a graph may declare anything.
 void require_consistent(const Decoded& decoded) {
@@ -77,7 +95,19 @@ std::vector<std::size_t> ranked(std::span<const float> scores, double threshold)
   return rows;
 }
 
-class Sam3Segmenter final : public ConceptSegmenter {
+FeaturesFor features_for(EncodeFor wanted) {
+  switch (wanted) {
+    case EncodeFor::kConcepts:
+      return FeaturesFor::kConcepts;
+    case EncodeFor::kObjects:
+      return FeaturesFor::kPoints;
+    case EncodeFor::kBoth:
+      break;
+  }
+  return FeaturesFor::kBoth;
+}
+
+class Sam3Segmenter final : public Segmenter {
  public:
   Sam3Segmenter(ModelInfo info, std::unique_ptr<Graphs> graphs)
       : info_(std::move(info)), graphs_(std::move(graphs)) {}
@@ -107,22 +137,28 @@ class Sam3Segmenter final : public ConceptSegmenter {
     }
   }
 
+  void check_objects() const override { graphs_->require_points(); }
+
   std::unique_ptr<EncodedImage> encode(const Image& image, const CancelToken& cancel) override {
+    return encode(image, EncodeFor::kConcepts, cancel);
+  }
+
+  std::unique_ptr<EncodedImage> encode(const Image& image, EncodeFor wanted,
+                                       const CancelToken& cancel) override {
     cancel.check();
+    if (wanted != EncodeFor::kConcepts) check_objects();
     const auto start = now();
     const int side = info_.image_side;
     const Tensor planes =
         Tensor::from<std::uint8_t>({3, side, side}, to_planes(resize_bilinear(image, side, side)));
-    Features features = graphs_->encode_image(planes, FeaturesFor::kConcepts, cancel);
-    return std::make_unique<Sam3EncodedImage>(image.width, image.height, milliseconds_since(start),
+    Features features = graphs_->encode_image(planes, features_for(wanted), cancel);
+    return std::make_unique<Sam3EncodedImage>(image.width, image.height, milliseconds_since(start), wanted,
                                               std::move(features));
   }
 
   Result segment(const EncodedImage& image, std::span<const ConceptPrompt> prompts,
                  const ConceptOptions& options) override {
-    const auto* encoded = dynamic_cast<const Sam3EncodedImage*>(&image);
-    if (encoded == nullptr)
-      throw Error(ErrorCode::kUsage, "the picture was encoded by a model of another family");
+    const Sam3EncodedImage& encoded = encoded_for(image, EncodeFor::kConcepts);
     check(prompts, options.threshold);
     Result result;
     result.timings.encode = image.encode_ms();
@@ -131,8 +167,23 @@ class Sam3Segmenter final : public ConceptSegmenter {
     for (std::size_t first = 0; first < checked.size(); first += together) {
       options.cancel.check();
       const std::size_t count = std::min(together, checked.size() - first);
-      segment_together(*encoded, std::span(checked).subspan(first, count), first, options, result);
+      segment_together(encoded, std::span(checked).subspan(first, count), first, options, result);
     }
+    return result;
+  }
+
+  Result segment_objects(const EncodedImage& image, std::span<const ObjectPrompt> prompts,
+                         const ObjectOptions& options) override {
+    check_objects();
+    const Sam3EncodedImage& encoded = encoded_for(image, EncodeFor::kObjects);
+    Result result;
+    result.timings.encode = image.encode_ms();
+    const auto checked = check_object_prompts(prompts, image.width(), image.height(), result.warnings);
+    const auto start = now();
+    result.instances =
+        find_objects(*graphs_, encoded.features(), checked,
+                     PictureGeometry(image.width(), image.height(), info_.image_side), options);
+    result.timings.decode_masks = milliseconds_since(start);
     return result;
   }
 
@@ -195,11 +246,11 @@ class Sam3Segmenter final : public ConceptSegmenter {
 
 }  // namespace
 
-std::unique_ptr<ConceptSegmenter> make_segmenter(ModelInfo info, std::unique_ptr<Graphs> graphs) {
+std::unique_ptr<Segmenter> make_segmenter(ModelInfo info, std::unique_ptr<Graphs> graphs) {
   return std::make_unique<Sam3Segmenter>(std::move(info), std::move(graphs));
 }
 
-std::unique_ptr<ConceptSegmenter> make_segmenter(const Folder& folder, const ModelOptions& options) {
+std::unique_ptr<Segmenter> make_segmenter(const Folder& folder, const ModelOptions& options) {
   switch (folder.layout) {
     case Layout::kSam3OnnxV030:
       return make_segmenter(folder.info, make_graphs_v030(folder, options));

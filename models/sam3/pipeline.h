@@ -9,11 +9,9 @@
 namespace samlet::sam3 {
 
 /// Makes the segmenter of a folder. No graph is loaded. Errors: kUsage for an unknown device name.
-[[nodiscard]] std::unique_ptr<ConceptSegmenter> make_segmenter(const Folder& folder,
-                                                               const ModelOptions& options);
+[[nodiscard]] std::unique_ptr<Segmenter> make_segmenter(const Folder& folder, const ModelOptions& options);
 
 /// The same over given graphs; tests give their own.
-[[nodiscard]] std::unique_ptr<ConceptSegmenter> make_segmenter(ModelInfo info,
-                                                               std::unique_ptr<Graphs> graphs);
+[[nodiscard]] std::unique_ptr<Segmenter> make_segmenter(ModelInfo info, std::unique_ptr<Graphs> graphs);
 
 }  // namespace samlet::sam3

@@ -18,6 +18,7 @@ constexpr int kSide = 14;
 /// What the graphs were asked, and what they are to answer.
 struct Script {
   int images = 0;
+  std::vector<FeaturesFor> wanted;
   std::size_t together = 1;
   std::vector<std::size_t> calls;  // prompts of each
   std::vector<std::vector<std::int64_t>> phrases;
@@ -29,7 +30,7 @@ class FakeGraphs final : public Graphs {
  public:
   explicit FakeGraphs(Script& script) : script_(script) {}
   Features encode_image(const Tensor& planes, FeaturesFor wanted, const CancelToken& /*cancel*/) override {
-    EXPECT_EQ(wanted, FeaturesFor::kConcepts);
+    script_.wanted.push_back(wanted);
     EXPECT_EQ(planes.shape(), (Shape{3, kSide, kSide}));
     ++script_.images;
     return {};
