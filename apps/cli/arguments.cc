@@ -1,8 +1,6 @@
 // The only file that includes CLI11: it is slow to compile, and its types stay here.
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -11,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/prompt_words.h"
 #include "libs/base/file.h"
 #include "samlet/error.h"
 #include "samlet/version.h"
@@ -29,35 +28,6 @@ Examples:
 Exit status: 0 done (also when nothing was found), 1 a file or device failed, 2 wrong use or prompt,
 3 the model, 4 some of many pictures failed, 130 stopped.
 )";
-
-double parse_number(std::string_view text, const std::string& whole) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc() || end != text.data() + text.size()) {
-    throw Error(ErrorCode::kPromptInvalid,
-                fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", whole));
-  }
-  return value;
-}
-
-Box parse_box(const std::string& text) {
-  std::array<double, 4> corners{};
-  std::string_view rest = text;
-  for (std::size_t i = 0; i < corners.size(); ++i) {
-    const std::size_t comma = rest.find(',');
-    const bool last = i + 1 == corners.size();
-    if (last != (comma == std::string_view::npos)) {
-      throw Error(ErrorCode::kPromptInvalid,
-                  fmt::format("'{}' is not a box; give four numbers, x1,y1,x2,y2", text));
-    }
-    corners[i] = parse_number(rest.substr(0, comma), text);
-    if (!last) rest.remove_prefix(comma + 1);
-  }
-  return {corners[0], corners[1], corners[2], corners[3]};
-}
 
 void add_verbose(CLI::App& command, Verbosity& verbosity) {
   command.add_flag_callback(
@@ -96,12 +66,45 @@ struct RawRun {
   std::vector<std::string> images;
   std::vector<std::string> boxes;
   std::vector<std::string> negative_boxes;
+  std::vector<std::string> points;
+  std::vector<std::string> negative_points;
+  std::vector<std::string> object_boxes;
+  std::vector<std::string> objects;
+  std::string suppression;
 };
 
 /// A repeatable option that takes exactly one word each time, whatever the word begins with.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& into,
                             const std::string& help) {
   return command.add_option(name, into, help)->allow_extra_args(false)->delimiter('\0');
+}
+
+void define_object_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
+  add_repeatable(
+      command, "--point,-p", raw.points,
+      "Exactly the thing at x,y; repeat for more of it. With --text or --box: keep what it lies on")
+      ->type_name("POINT");
+  add_repeatable(command, "--negative-point", raw.negative_points,
+                 "This is not part of it; or: drop what it lies on")
+      ->type_name("POINT");
+  add_repeatable(command, "--object-box", raw.object_boxes, "Exactly the thing in this box")
+      ->type_name("BOX");
+  add_repeatable(command, "--object", raw.objects,
+                 "One object of several: 'box=x1,y1,x2,y2;point=x,y;not=x,y', each part as needed")
+      ->type_name("OBJECT");
+  command.add_flag("--all-masks", run.all_masks, "All three readings of each object, not the best alone");
+}
+
+void define_selection(CLI::App& command, RunArguments& run, RawRun& raw) {
+  command.add_option("--max", run.selection.most, "Of each prompt, the best so many")->type_name("COUNT");
+  command.add_option("--min-area", run.selection.least_area, "Leave out masks of fewer pixels")
+      ->type_name("PIXELS");
+  command
+      .add_option("--nms", raw.suppression,
+                  "Drop what overlaps a better one of the same prompt: iou (by more than 0.7) or containment "
+                  "(0.9 of the smaller one)")
+      ->check(CLI::IsMember({"iou", "containment"}))
+      ->type_name("RULE");
 }
 
 void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
@@ -112,7 +115,8 @@ void define_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
       ->type_name("BOX");
   add_repeatable(command, "--negative-box", raw.negative_boxes, "Leave out what looks like this")
       ->type_name("BOX");
-  command.add_flag("--normalized", run.normalized, "Boxes are fractions of the picture, 0 to 1");
+  define_object_prompts(command, run, raw);
+  command.add_flag("--normalized", run.normalized, "Points and boxes are fractions of the picture, 0 to 1");
   command.add_option("--threshold", run.threshold, "Give instances with a score above this")
       ->check(not_empty())
       ->capture_default_str();
@@ -164,6 +168,7 @@ void define_run(CLI::App& app, RunArguments& run, RawRun& raw) {
   add_repeatable(*command, "--image,-i", raw.images, "A picture, as after the model; - is standard input")
       ->type_name("PICTURE");
   define_prompts(*command, run, raw);
+  define_selection(*command, run, raw);
   define_outputs(*command, run);
   define_runtime(*command, run);
   add_verbosity(*command, run.verbosity);
@@ -279,9 +284,9 @@ void define_tokens(CLI::App& app, TokensArguments& tokens) {
 /// The words after "--", which CLI11 refuses once a subcommand has its first positional. A "--" that is the
 /// value of an option ("--text --") is not meant.
 std::span<const char* const> take_words_after_dashes(std::span<const char* const>& words) {
-  constexpr std::array<std::string_view, 10> kFlags{"-h",          "--help",       "--help-all", "--json",
-                                                    "--overwrite", "--normalized", "-q",         "--quiet",
-                                                    "-v",          "--verbose"};
+  constexpr std::array<std::string_view, 11> kFlags{
+      "--all-masks",  "-h", "--help",  "--help-all", "--json",   "--overwrite",
+      "--normalized", "-q", "--quiet", "-v",         "--verbose"};
   if (words.size() < 2 || std::string_view(words[1]) != "run") return {};
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -326,8 +331,17 @@ RunArguments finish_run(RunArguments run, RawRun raw, std::span<const char* cons
   }
   for (const std::string& text : raw.boxes) run.boxes.push_back({parse_box(text), true});
   for (const std::string& text : raw.negative_boxes) run.boxes.push_back({parse_box(text), false});
-  if (run.texts.empty() && run.boxes.empty()) {
-    throw Error(ErrorCode::kUsage, "nothing was asked for; give --text PHRASE or --box x1,y1,x2,y2");
+  for (const std::string& text : raw.points) run.points.push_back({parse_point(text), true});
+  for (const std::string& text : raw.negative_points) run.points.push_back({parse_point(text), false});
+  for (const std::string& text : raw.object_boxes) run.object_boxes.push_back(parse_box(text));
+  for (const std::string& text : raw.objects) run.objects.push_back(parse_object(text));
+  if (raw.suppression == "iou") run.selection.suppression = Suppression::kIou;
+  if (raw.suppression == "containment") run.selection.suppression = Suppression::kContainment;
+  const bool asks = !run.texts.empty() || !run.boxes.empty() || !run.points.empty() ||
+                    !run.object_boxes.empty() || !run.objects.empty();
+  if (!asks) {
+    throw Error(ErrorCode::kUsage,
+                "nothing was asked for; give --text PHRASE, --box x1,y1,x2,y2 or --point x,y");
   }
   return run;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/cli/terminal.h"
+#include "libs/engine/selection.h"
 #include "samlet/cancel.h"
 #include "samlet/export.h"
 #include "samlet/image.h"
@@ -20,8 +21,13 @@ struct RunArguments {
   std::string model;
   std::vector<std::string> pictures;  ///< As given; at least one.
   std::vector<std::string> texts;
-  std::vector<ExemplarBox> boxes;  ///< Pixels, or fractions when `normalized`; every text gets all of them.
-  bool normalized = false;
+  std::vector<ExemplarBox> boxes;   ///< Pixels, or fractions when `normalized`; every text gets all of them.
+  std::vector<ObjectPoint> points;  ///< Of one object; with a text or a box they choose among what is found.
+  std::vector<Box> object_boxes;    ///< Without points each is an object of its own.
+  std::vector<ObjectPrompt> objects;  ///< Whole objects (--object), in their order.
+  bool all_masks = false;
+  SelectionOptions selection;
+  bool normalized = false;  ///< Points and boxes are fractions of the picture.
   double threshold = 0.5;
   bool json = false;
   std::string out;  ///< Empty = default names (none when `json`).

@@ -30,15 +30,20 @@ Json optional(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json instance_json(const Instance& instance, std::size_t id, std::span<const ConceptPrompt> prompts) {
+Json instance_json(const Instance& instance, std::size_t id, const RunPrompts& prompts) {
+  const bool is_object = instance.kind == InstanceKind::kObject;
   const Mask& mask = instance.mask;
   Json json;
   json["id"] = id;
   json["prompt_index"] = instance.prompt_index;
-  json["prompt"] = prompt_words(prompts[instance.prompt_index]);
-  json["kind"] = "concept";
+  json["prompt"] = prompts.words_of(instance);
+  json["kind"] = is_object ? "object" : "concept";
   json["score"] = score(instance.score);
-  json["presence"] = instance.presence ? Json(score(*instance.presence)) : Json(nullptr);
+  if (is_object) {
+    json["iou"] = score(instance.score);
+  } else {
+    json["presence"] = instance.presence ? Json(score(*instance.presence)) : Json(nullptr);
+  }
   json["box_xyxy"] = {pixels(instance.box.x1), pixels(instance.box.y1), pixels(instance.box.x2),
                       pixels(instance.box.y2)};
   json["area"] = mask.area();
@@ -48,12 +53,7 @@ Json instance_json(const Instance& instance, std::size_t id, std::span<const Con
 
 }  // namespace
 
-std::string prompt_words(const ConceptPrompt& prompt) {
-  return prompt.text.value_or("visual");
-}
-
-std::string result_json(const Result& result, std::span<const ConceptPrompt> prompts,
-                        const ResultContext& context) {
+std::string result_json(const Result& result, const RunPrompts& prompts, const ResultContext& context) {
   Json json;
   json["schema"] = 1;
   json["samlet"] = version();

@@ -1,11 +1,10 @@
 // The result as JSON, schema 1 (the README shows and explains it).
 #pragma once
 
-#include <span>
 #include <string>
 
+#include "apps/cli/run_prompts.h"
 #include "samlet/image.h"
-#include "samlet/prompt.h"
 #include "samlet/result.h"
 #include "samlet/segmenter.h"
 
@@ -21,11 +20,8 @@ struct ResultContext {
   int height = 0;
 };
 
-/// The words a prompt is shown by: its text, or "visual" for boxes alone.
-[[nodiscard]] std::string prompt_words(const ConceptPrompt& prompt);
-
 /// One line of JSON without a line end.
-[[nodiscard]] std::string result_json(const Result& result, std::span<const ConceptPrompt> prompts,
+[[nodiscard]] std::string result_json(const Result& result, const RunPrompts& prompts,
                                       const ResultContext& context);
 
 }  // namespace samlet::cli

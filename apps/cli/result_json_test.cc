@@ -22,7 +22,7 @@ TEST(ResultJson, HasTheFieldsOfSchemaOneInTheirOrder) {
   result.instances = {instance};
   result.timings = {1.26, 2, 3, 4, 5};
   result.warnings = {"look out"};
-  const std::vector<ConceptPrompt> prompts{{"dog", {}}, {"\xE7\x8B\x97", {}}};
+  const RunPrompts prompts{{{"dog", {}}, {"\xE7\x8B\x97", {}}}, {}, {}};
   const std::string text =
       result_json(result, prompts, {&info, "cpu", "CPUExecutionProvider", "a.png", 2, 1});
   EXPECT_EQ(text.find('\n'), std::string::npos);
@@ -42,11 +42,27 @@ TEST(ResultJson, HasTheFieldsOfSchemaOneInTheirOrder) {
 
 TEST(ResultJson, NothingFoundIsAnEmptyArrayAndBoxesAloneAreVisual) {
   const ModelInfo info;
-  const std::vector<ConceptPrompt> prompts{{std::nullopt, {{{0, 0, 1, 1}, true}}}};
+  const RunPrompts prompts{{{std::nullopt, {{{0, 0, 1, 1}, true}}}}, {}, {}};
   const auto json = nlohmann::json::parse(result_json({}, prompts, {&info, "cpu", "p", "a", 1, 1}));
   EXPECT_TRUE(json["instances"].is_array());
   EXPECT_TRUE(json["instances"].empty());
-  EXPECT_EQ(prompt_words(prompts[0]), "visual");
+  EXPECT_EQ(prompts.words_of({}), "visual");
+}
+
+TEST(ResultJson, ObjectsCarryTheExpectedIou) {
+  const ModelInfo info;
+  const RunPrompts prompts{{}, {{{{{1, 1}, true}}, std::nullopt, std::nullopt}}, {}};
+  Result result;
+  result.instances.emplace_back();
+  result.instances[0].kind = InstanceKind::kObject;
+  result.instances[0].score = 0.75;
+  result.instances[0].mask = {2, 1, {1, 1}};
+  const auto json = nlohmann::json::parse(result_json(result, prompts, {&info, "cpu", "p", "a", 2, 1}));
+  EXPECT_EQ(json["instances"][0]["kind"], "object");
+  EXPECT_EQ(json["instances"][0]["iou"], 0.75);
+  EXPECT_EQ(json["instances"][0]["score"], 0.75);
+  EXPECT_EQ(json["instances"][0]["prompt"], "object");
+  EXPECT_FALSE(json["instances"][0].contains("presence"));
 }
 
 }  // namespace

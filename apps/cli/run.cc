@@ -24,13 +24,13 @@ std::string text_encoder_of(const RunArguments& arguments, const ModelArgument& 
   return arguments.text_encoder.empty() ? model.text_encoder : arguments.text_encoder;
 }
 
-std::unique_ptr<ConceptSegmenter> open_model(const RunArguments& arguments, Terminal& terminal) {
+std::unique_ptr<Segmenter> open_model(const RunArguments& arguments, Terminal& terminal) {
   const ModelArgument model = resolve_model(arguments.model);
   ModelOptions options =
       model_options(arguments.device, arguments.threads, arguments.runtime_library, terminal);
   options.text_encoder = text_encoder_of(arguments, model);
   options.aliases = path_from_utf8(arguments.aliases);
-  return open_concept_segmenter(model.folder, options);
+  return open_segmenter(model.folder, options);
 }
 
 /// True for what is wrong with one picture and says nothing of the next.
@@ -47,13 +47,6 @@ bool concerns_one_picture(ErrorCode code) {
   }
 }
 
-/// What is wrong whatever the model and the picture.
-void check_prompts_alone(const RunArguments& arguments) {
-  const auto prompts = prompts_from(arguments);
-  check_prompts(prompts);
-  if (arguments.normalized) (void)prompts_from_fractions(prompts, 1, 1);
-}
-
 void warn_of_too_many_threads(int threads, Terminal& terminal) {
   if (threads == 0) return;  // the default is the number of processors, and counting them reads files
   const int processors = ort::default_thread_count();
@@ -67,9 +60,11 @@ void warn_of_too_many_threads(int threads, Terminal& terminal) {
 int run(const RunArguments& arguments, Terminal& terminal, const CancelToken& cancel) {
   terminal.set_verbosity(arguments.verbosity);
   if (arguments.json || arguments.out == "-") terminal.require_output(arguments.out == "-");
-  check_prompts_alone(arguments);
+  const RunPrompts prompts = prompts_from(arguments);
+  check_alone(prompts, arguments);
   const auto model = open_model(arguments, terminal);
-  model->check(prompts_from(arguments), arguments.threshold);
+  model->check(prompts.concepts, arguments.threshold);
+  if (!prompts.objects.empty()) model->check_objects();
   warn_of_too_many_threads(arguments.threads, terminal);
   const auto plan = plan_outputs(arguments);
   if (plan.size() == 1) {

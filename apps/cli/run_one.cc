@@ -1,8 +1,8 @@
 #include "apps/cli/run_one.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "libs/base/file.h"
 #include "libs/base/utf8.h"
 #include "libs/engine/overlay.h"
+#include "libs/engine/selection.h"
 #include "samlet/error.h"
 
 namespace samlet::cli {
@@ -19,30 +20,28 @@ namespace {
 
 /// What a person reads as the prompt: "visual", the word the model is asked for boxes alone, says nothing to
 /// them.
-std::string shown_words(const ConceptPrompt& prompt) {
+std::string shown_words(const RunPrompts& prompts, const Instance& instance) {
+  if (instance.kind == InstanceKind::kObject)
+    return prompts.objects.size() > 1 ? fmt::format("object {}", instance.prompt_index + 1) : "object";
+  const ConceptPrompt& prompt = prompts.concepts[instance.prompt_index];
   return prompt.text ? printable(*prompt.text) : std::string("like the box");
 }
 
-/// The same, short enough for a column.
-std::string short_words(const ConceptPrompt& prompt) {
-  return prompt.text ? first_characters(*prompt.text, 40) : shown_words(prompt);
-}
-
-void draw_instances(Image& image, const Result& result, std::span<const ConceptPrompt> prompts) {
+void draw_instances(Image& image, const Result& result, const RunPrompts& prompts) {
   std::vector<OverlayItem> items;
   items.reserve(result.instances.size());
   for (const Instance& instance : result.instances) {
     // The number is that of the listing and of the JSON's "id".
-    items.push_back({&instance.mask, instance.box,
-                     fmt::format("{} {} {:.2f}", items.size() + 1,
-                                 shown_words(prompts[instance.prompt_index]), instance.score)});
+    items.push_back(
+        {&instance.mask, instance.box,
+         fmt::format("{} {} {:.2f}", items.size() + 1, shown_words(prompts, instance), instance.score)});
   }
   draw_overlay(image, items);
 }
 
 /// The result as a person reads it.
-std::string summary(const Result& result, std::span<const ConceptPrompt> prompts,
-                    const PlannedPicture& planned, const Image& image, const std::string& device) {
+std::string summary(const Result& result, const RunPrompts& prompts, const PlannedPicture& planned,
+                    const Image& image, const std::string& device) {
   std::string text = fmt::format("{} ({}x{}): {} found", picture_name(planned.picture), image.width,
                                  image.height, result.instances.size());
   if (planned.overlay) text += fmt::format(" -> {}", path_to_utf8(*planned.overlay));
@@ -51,36 +50,55 @@ std::string summary(const Result& result, std::span<const ConceptPrompt> prompts
                       (t.decode + t.encode + t.language + t.decode_masks + t.write) / 1000, device);
   for (std::size_t i = 0; i < result.instances.size(); ++i) {
     const Instance& found = result.instances[i];
-    text += fmt::format("  {:>3}  {:<20}  score {:.3f}  box {:.0f},{:.0f},{:.0f},{:.0f}  area {}\n", i + 1,
-                        short_words(prompts[found.prompt_index]), found.score, found.box.x1, found.box.y1,
-                        found.box.x2, found.box.y2, found.mask.area());
+    text += fmt::format("  {:>3}  {:<20}  {} {:.3f}  box {:.0f},{:.0f},{:.0f},{:.0f}  area {}\n", i + 1,
+                        first_characters(shown_words(prompts, found), 40),
+                        found.kind == InstanceKind::kObject ? "iou" : "score", found.score, found.box.x1,
+                        found.box.y1, found.box.x2, found.box.y2, found.mask.area());
   }
   return text;
 }
 
+/// What is being looked for, in a few words.
+std::string asked_words(const RunPrompts& prompts) {
+  const std::size_t count = prompts.concepts.size() + prompts.objects.size();
+  if (count > 1) return fmt::format("{} prompts", count);
+  if (prompts.concepts.empty()) return "the object";
+  const ConceptPrompt& prompt = prompts.concepts.front();
+  return prompt.text ? first_characters(*prompt.text, 40) : std::string("what is like the box");
+}
+
+void append(Result& all, Result more) {
+  for (Instance& instance : more.instances) all.instances.push_back(std::move(instance));
+  for (std::string& warning : more.warnings) {
+    if (std::find(all.warnings.begin(), all.warnings.end(), warning) == all.warnings.end())
+      all.warnings.push_back(std::move(warning));
+  }
+  all.timings.encode = more.timings.encode;
+  all.timings.language += more.timings.language;
+  all.timings.decode_masks += more.timings.decode_masks;
+}
+
 class Runner {
  public:
-  Runner(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
-         Terminal& terminal, const CancelToken& cancel)
+  Runner(const PlannedPicture& planned, const RunArguments& arguments, Segmenter& model, Terminal& terminal,
+         const CancelToken& cancel)
       : planned_(planned), arguments_(arguments), model_(model), terminal_(terminal), cancel_(cancel) {}
 
   void run() {
     Image picture = read();
-    std::vector<ConceptPrompt> given = prompts_from(arguments_);
-    if (arguments_.normalized) given = prompts_from_fractions(given, picture.width, picture.height);
-    // Here only for what it refuses, before anything is loaded; segment() gives its warnings once more.
+    // Here for what it refuses before anything is loaded; the model gives its warnings once more.
     std::vector<std::string> repeated;
-    const auto prompts = check_prompts(given, picture.width, picture.height, repeated);
+    const RunPrompts prompts =
+        prompts_on(prompts_from(arguments_), arguments_, picture.width, picture.height, repeated);
     // The output file is opened before the model: a folder that cannot be written to is found out in
     // milliseconds.
     std::unique_ptr<AtomicFile> file;
     if (planned_.overlay) file = std::make_unique<AtomicFile>(*planned_.overlay, overwrite());
     terminal_.step(fmt::format("{}: encoding ...", picture_name(planned_.picture)));
-    const auto features = model_.encode(picture, cancel_);
-    terminal_.step(fmt::format(
-        "{}: looking for {} ...", picture_name(planned_.picture),
-        prompts.size() == 1 ? short_words(prompts[0]) : fmt::format("{} prompts", prompts.size())));
-    Result result = model_.segment(*features, given, {arguments_.threshold, cancel_});
+    const auto features = model_.encode(picture, prompts.encode_for(), cancel_);
+    terminal_.step(
+        fmt::format("{}: looking for {} ...", picture_name(planned_.picture), asked_words(prompts)));
+    Result result = segment(*features, prompts);
     result.timings.decode = decode_ms_;
     result.warnings.insert(result.warnings.begin(), picture_warnings_.begin(), picture_warnings_.end());
     write_overlay(picture, prompts, result, file.get());
@@ -90,6 +108,22 @@ class Runner {
  private:
   [[nodiscard]] Overwrite overwrite() const {
     return arguments_.overwrite ? Overwrite::kReplace : Overwrite::kRefuse;
+  }
+
+  Result segment(const EncodedImage& features, const RunPrompts& prompts) {
+    Result result;
+    if (!prompts.concepts.empty())
+      append(result, model_.segment(features, prompts.concepts, {arguments_.threshold, cancel_}));
+    if (!prompts.choosing.empty())
+      result.instances = choose_by_points(std::move(result.instances), prompts.choosing);
+    if (!prompts.objects.empty()) {
+      ObjectOptions options;
+      options.all_masks = arguments_.all_masks;
+      options.cancel = cancel_;
+      append(result, model_.segment_objects(features, prompts.objects, options));
+    }
+    result.instances = select(std::move(result.instances), arguments_.selection);
+    return result;
   }
 
   Image read() {
@@ -106,8 +140,7 @@ class Runner {
   }
 
   /// Draws on the picture itself: a second copy of a huge one is what a machine may not have room for.
-  void write_overlay(Image& picture, std::span<const ConceptPrompt> prompts, Result& result,
-                     AtomicFile* file) {
+  void write_overlay(Image& picture, const RunPrompts& prompts, Result& result, AtomicFile* file) {
     if (file == nullptr && !planned_.overlay_to_output) return;
     terminal_.step(fmt::format("{}: writing ...", picture_name(planned_.picture)));
     const auto start = now();
@@ -123,7 +156,7 @@ class Runner {
     result.timings.write = milliseconds_since(start);
   }
 
-  void print(const Image& picture, std::span<const ConceptPrompt> prompts, const Result& result) {
+  void print(const Image& picture, const RunPrompts& prompts, const Result& result) {
     terminal_.clear_step();
     for (const std::string& sentence : result.warnings) terminal_.warning(sentence);
     if (arguments_.json) {
@@ -134,12 +167,19 @@ class Runner {
                       "\n");
     } else if (!planned_.overlay_to_output && arguments_.verbosity != Verbosity::kQuiet) {
       terminal_.print(summary(result, prompts, planned_, picture, model_.device()));
+      if (prompts.concepts.size() == 1 && !prompts.concepts[0].text) hint_at_object_box(result);
     }
+  }
+
+  /// Boxes of the two kinds are mistaken for each other more than anything else.
+  void hint_at_object_box(const Result& result) {
+    terminal_.note(
+        fmt::format("{} similar found; for just this object use --object-box", result.instances.size()));
   }
 
   const PlannedPicture& planned_;
   const RunArguments& arguments_;
-  ConceptSegmenter& model_;
+  Segmenter& model_;
   Terminal& terminal_;
   const CancelToken& cancel_;
   double decode_ms_ = 0;
@@ -148,14 +188,7 @@ class Runner {
 
 }  // namespace
 
-std::vector<ConceptPrompt> prompts_from(const RunArguments& arguments) {
-  std::vector<ConceptPrompt> prompts;
-  for (const std::string& text : arguments.texts) prompts.push_back({text, arguments.boxes});
-  if (prompts.empty()) prompts.push_back({std::nullopt, arguments.boxes});
-  return prompts;
-}
-
-void run_one(const PlannedPicture& planned, const RunArguments& arguments, ConceptSegmenter& model,
+void run_one(const PlannedPicture& planned, const RunArguments& arguments, Segmenter& model,
              Terminal& terminal, const CancelToken& cancel) {
   Runner(planned, arguments, model, terminal, cancel).run();
 }

@@ -94,6 +94,10 @@ void Terminal::error(std::string_view message) noexcept {
   write_error_line("samlet: ", message);
 }
 
+void Terminal::note(std::string_view message) noexcept {
+  if (verbosity_ != Verbosity::kQuiet) write_error_line("samlet: ", message);
+}
+
 void Terminal::warning(std::string_view message) noexcept {
   if (verbosity_ != Verbosity::kQuiet) write_error_line("samlet: warning: ", message);
 }

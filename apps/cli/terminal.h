@@ -31,6 +31,8 @@ class Terminal {
 
   /// "samlet: <message>" on standard error. Never throws; there is no further place to complain to.
   void error(std::string_view message) noexcept;
+  /// "samlet: ..." unless quiet: a hint, not a fault.
+  void note(std::string_view message) noexcept;
   /// "samlet: warning: ..." unless quiet.
   void warning(std::string_view message) noexcept;
   /// One line of what is being done: rewritten in place on a terminal, nothing elsewhere.

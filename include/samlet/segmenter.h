@@ -190,4 +190,10 @@ std::vector<ObjectPrompt> check_object_prompts(std::span<const ObjectPrompt> pro
 std::vector<ObjectPrompt> object_prompts_from_fractions(std::span<const ObjectPrompt> prompts, int width,
                                                         int height);
 
+/// The same for clicks by themselves, which choose among instances; negative ones alone are fine here.
+void check_points(std::span<const ObjectPoint> points);
+void check_points(std::span<const ObjectPoint> points, int width, int height,
+                  std::vector<std::string>& warnings);
+std::vector<ObjectPoint> points_from_fractions(std::span<const ObjectPoint> points, int width, int height);
+
 }  // namespace samlet
