@@ -8,6 +8,7 @@
 #include <memory>
 #include <ostream>
 
+#include "samlet/export.h"
 #include "samlet/geometry.h"
 #include "samlet/segmenter.h"
 #include "tests/e2e/cli.h"
@@ -94,8 +95,34 @@ Place place_of(const Mask& mask, const Canvas& canvas) {
           {place.centre.x / count * across, place.centre.y / count * down}};
 }
 
+/// The miniature's export, which answers clicks too; made once for all tests of the program.
+class OwnModel {
+ public:
+  OwnModel() {
+    ExportOptions options;
+    options.checkpoint = miniature_checkpoint();
+    options.out = folder_.path() / "model";
+    options.self_test = false;
+    (void)export_model(options);
+    ModelOptions model;
+    model.device = "cpu";
+    model.runtime_library = SAMLET_ORT_LIBRARY_DIR;
+    segmenter_ = open_segmenter(options.out, model);
+  }
+  [[nodiscard]] Segmenter& get() const { return *segmenter_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<Segmenter> segmenter_;
+};
+
 class Canvases : public testing::TestWithParam<Canvas> {
  protected:
+  static Segmenter& own_model() {
+    static const OwnModel kModel;
+    return kModel.get();
+  }
+
   static ConceptSegmenter& model() {
     static const std::unique_ptr<ConceptSegmenter> kModel = [] {
       ModelOptions options;
@@ -173,6 +200,24 @@ TEST_P(Canvases, DiscsOverTheCornersStayThere) {
     ASSERT_EQ(found.size(), 1U);
     expect_box(found[0], disc);
     (void)expect_mask(found[0], disc);
+  }
+}
+
+TEST_P(Canvases, AClickFindsTheDiscBelowIt) {
+  const Disc red{{0.3, 0.6}, 0.15};
+  Image image = blank(GetParam());
+  draw(image, red, kRed);
+  draw(image, {{0.75, 0.3}, 0.13}, kBlue);
+  const PictureGeometry g(image.width, image.height, 1);
+  const auto features = own_model().encode(image, EncodeFor::kObjects, {});
+  const ObjectPrompt click{{{g.from_fractions(red.centre), true}}, std::nullopt, std::nullopt};
+  const ObjectPrompt box{{}, g.from_fractions(Box{0.15, 0.45, 0.45, 0.75}), std::nullopt};
+  for (const ObjectPrompt& prompt : {click, box}) {
+    const auto found = own_model().segment_objects(*features, std::span(&prompt, 1), {}).instances;
+    ASSERT_EQ(found.size(), 1U);
+    const Point centre = expect_mask(found[0], red).centre;
+    EXPECT_NEAR(centre.x, red.centre.x * kCells, 0.15);
+    EXPECT_NEAR(centre.y, red.centre.y * kCells, 0.15);
   }
 }
 
