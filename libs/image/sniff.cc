@@ -21,7 +21,6 @@ struct Signature {
 
 // Order matters where one signature begins with another.
 constexpr std::array kPictures{
-    Signature{8, "WEBP"sv, "a WebP picture"},
     Signature{0, "GIF87a"sv, "a GIF picture"},
     Signature{0, "GIF89a"sv, "a GIF picture"},
     Signature{8, "CR\2\0"sv, "a Canon raw picture (CR2)"},
@@ -129,6 +128,16 @@ std::string refuse_picture(std::string_view name) {
   return fmt::format("this is {}, which is not read; convert it to JPEG or PNG", name);
 }
 
+bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::string_view expected) noexcept {
+  return bytes.size() >= offset + expected.size() &&
+         std::equal(expected.begin(), expected.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+bool is_webp(std::span<const std::uint8_t> bytes) noexcept {
+  return has_bytes(bytes, 0, "RIFF") && has_bytes(bytes, 8, "WEBP");
+}
+
 }  // namespace
 
 PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
@@ -137,6 +146,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
     return PictureKind::kJpeg;
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
+  if (is_webp(bytes)) return PictureKind::kWebp;
   return PictureKind::kOther;
 }
 
