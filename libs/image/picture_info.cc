@@ -11,9 +11,9 @@ namespace samlet {
 namespace {
 
 /// By Colours.
-constexpr std::array<std::string_view, 8> kNames{"bilevel", "grey", "RGB",   "palette",
-                                                 "CMYK",    "YCCK", "YCbCr", "YCbCr"};
-constexpr std::array<std::string_view, 8> kRules{
+constexpr std::array<std::string_view, 9> kNames{"bilevel", "grey",  "RGB",   "palette", "CMYK",
+                                                 "YCCK",    "YCbCr", "YCbCr", "YCbCr"};
+constexpr std::array<std::string_view, 9> kRules{
     "black and white become 0 and 255",
     "grey is given to all three channels",
     "",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 8> kRules{
     "YCCK becomes CMYK, and that RGB by (1 - colour) x (1 - black), without a colour profile",
     "YCbCr becomes RGB as JPEG defines it",
     "YCbCr becomes RGB as ITU-R BT.601 defines it for video",
+    "YCbCr becomes RGB by libheif, as the file's colour box says",
 };
 
 void append(std::string& rule, std::string_view part) {

@@ -1,5 +1,6 @@
 // How a picture was read, in words, and the one warning about further pictures in a file.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,53 @@ TEST(PictureInfo, WebpAnimation) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0], "this WebP file holds 3 pictures; the first is used");
   EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
+}
+
+TEST(PictureInfo, Heic) {
+  const PictureInfo colour = read("heic_444_RGB_7x9.heif").info;
+  expect_stored(colour, "HEIC", 7, 9, 8, "YCbCr");
+  EXPECT_EQ(colour.rule, "YCbCr becomes RGB by libheif, as the file's colour box says");
+  EXPECT_EQ(colour.orientation, 1);
+  EXPECT_EQ(colour.orientation_source, "");
+  expect_stored(read("heic_444_L_7x9.heif").info, "HEIC", 7, 9, 8, "grey");
+  expect_stored(read("heic_lossless_RGBA_7x9.heif").info, "HEIC", 7, 9, 8, "YCbCr with alpha");
+  const PictureInfo deep = read("heic_12_bits_RGB_16x16.heif").info;
+  expect_stored(deep, "HEIC", 16, 16, 12, "YCbCr");
+  EXPECT_TRUE(deep.rule.ends_with("12 bits become 8 by v x 255 / 4095, rounded")) << deep.rule;
+}
+
+TEST(PictureInfo, Avif) {
+  expect_stored(read("avif_444_RGB_7x9.heif").info, "AVIF", 7, 9, 8, "YCbCr");
+  expect_stored(read("avif_400_L_7x9.heif").info, "AVIF", 7, 9, 8, "grey");
+  expect_stored(read("avif_10_bits.heif").info, "AVIF", 41, 23, 10, "YCbCr");
+  expect_stored(read("avif_brand_mif1.heif").info, "AVIF", 16, 16, 8, "YCbCr");
+}
+
+TEST(PictureInfo, HeifOrientation) {
+  for (const std::string kind : {"heic", "avif"}) {
+    for (int number = 1; number <= 8; ++number) {
+      const Picture picture =
+          decode_picture(test::sample(kind + "_turned_" + std::to_string(number) + ".heif"));
+      EXPECT_EQ(picture.info.width, 13);
+      EXPECT_EQ(picture.info.height, 9);
+      EXPECT_EQ(picture.info.orientation, number);
+      EXPECT_EQ(picture.info.orientation_source, number == 1 ? "" : "HEIF irot/imir");
+      EXPECT_EQ(picture.image.width, number < 5 ? 13 : 9);
+    }
+    // EXIF alone does not count.
+    const PictureInfo exif = read(kind + "_only_exif.heif").info;
+    EXPECT_EQ(exif.orientation, 1);
+    EXPECT_EQ(exif.orientation_source, "");
+  }
+}
+
+TEST(PictureInfo, HeifWithSeveralPictures) {
+  for (const auto& [name, type] : {std::pair{"heic_several.heif", "HEIC"}, {"avif_sequence.heif", "AVIF"}}) {
+    const auto [info, warnings] = read(name);
+    EXPECT_EQ(info.frames, 3U);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings[0], std::string("this ") + type + " file holds 3 pictures; the first is used");
+  }
 }
 
 }  // namespace

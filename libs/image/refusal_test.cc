@@ -91,15 +91,6 @@ TEST_F(Refusal, OtherPictureKindsAreNamed) {
       {"MM\0*\0\0\0\x08"sv, "TIFF"},
       {"II*\0\x10\0\0\0CR\2\0"sv, "CR2"},
       {"BM\x46\0\0\0"sv, "BMP"},
-      {"\0\0\0\x18"
-       "ftypheic\0\0\0\0"sv,
-       "HEIC"},
-      {"\0\0\0\x18"
-       "ftypmif1\0\0\0\0"sv,
-       "HEIF"},
-      {"\0\0\0\x1C"
-       "ftypavif\0\0\0\0"sv,
-       "AVIF"},
       {"\xFF\x0A\0\0"sv, "JPEG XL"},
       {"\0\0\0\x0CJXL \r\n\x87\n\0"sv, "JPEG XL"},
       {"\0\0\0\x0CjP  \r\n\x87\n\0"sv, "JPEG 2000"},

@@ -101,10 +101,10 @@ TEST_F(RefusalWebp, TooManyPixelsAreRefusedByTheHeader) {
 }
 
 TEST_F(RefusalWebp, LyingHeadersAreRefusedBeforeMemoryIsTaken) {
-  expect_unreadable(lossy_claiming(15000, 15000), "can only hold a flat colour");
+  expect_unreadable(lossy_claiming(15000, 15000), "can hold next to nothing");
   expect_unreadable(lossy_claiming(4096, 4096),
                     "truncated: a picture of 4096x4096 needs at least 24576 bytes");
-  expect_unreadable(lossless_claiming(15000, 15000), "can only hold a flat colour");
+  expect_unreadable(lossless_claiming(15000, 15000), "can hold next to nothing");
   expect_unreadable(lossless_claiming(4096, 4096), "damaged");
   expect_unreadable(riff(extended(0, 8, 9)), "contradict");
   Bytes other = extended(0, 8, 9);

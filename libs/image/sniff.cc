@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "libs/image/heif_boxes.h"
+
 namespace samlet {
 namespace {
 
@@ -32,12 +34,6 @@ constexpr std::array kPictures{
     Signature{0, "IIU\0"sv, "a Panasonic raw picture (RW2)"},
     Signature{0, "FUJIFILMCCD-RAW"sv, "a Fujifilm raw picture (RAF)"},
     Signature{4, "ftypcrx "sv, "a Canon raw picture (CR3)"},
-    Signature{4, "ftypavif"sv, "an AVIF picture"},
-    Signature{4, "ftypavis"sv, "an AVIF picture"},
-    Signature{4, "ftyphei"sv, "a HEIC picture"},
-    Signature{4, "ftyphev"sv, "a HEIC picture"},
-    Signature{4, "ftypmif1"sv, "a HEIF picture (HEIC or AVIF)"},
-    Signature{4, "ftypmsf1"sv, "a HEIF picture (HEIC or AVIF)"},
     Signature{0, "\0\0\0\x0CJXL \r\n\x87\n"sv, "a JPEG XL picture"},
     Signature{0, "\xFF\x0A"sv, "a JPEG XL picture"},
     Signature{0, "\0\0\0\x0CjP  \r\n\x87\n"sv, "a JPEG 2000 picture"},
@@ -147,6 +143,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
   if (is_webp(bytes)) return PictureKind::kWebp;
+  if (heif_brand(bytes) != HeifBrand::kNone) return PictureKind::kHeif;
   return PictureKind::kOther;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes libs/image/testdata: picture files with the pixels Pillow makes of them, and Pillow's resize results.
 
-Needs Python 3.11, Pillow 13.0.0, numpy 2.x, and jpegtran of libjpeg-turbo 2.1.5 (for arithmetic coding).
+Needs Python 3.11, Pillow 13.0.0, pillow_heif 1.8.1, numpy 2.x, and jpegtran of libjpeg-turbo 2.1.5 (for arithmetic coding).
 Run from the repository root:  python tools/image/make_testdata.py
 The output is the same on every run.
 
@@ -30,6 +30,7 @@ Image.MAX_IMAGE_PIXELS = None
 
 # The other kinds: the small cases of the differential tests.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
+import heif
 import webp
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "libs/image/testdata"
@@ -468,4 +469,5 @@ def write_resize():
 if __name__ == "__main__":
     write_decode()
     write_recorded(webp, "webp")
+    write_recorded(heif, "heif")
     write_resize()

@@ -135,7 +135,7 @@ def refusals():
     yield "short_lossless", riff(chunk(b"VP8L", small[20 : len(small) // 2])), "is damaged"
     yield "cut_lossless", small[: len(small) * 2 // 3], "truncated"
     flat = saved(Image.new("RGB", (8000, 8000), (9, 99, 200)), "WEBP", lossless=True, quality=0, method=0)
-    yield "flat_bomb", flat, "can only hold a flat colour"
+    yield "flat_bomb", flat, "can hold next to nothing"
 
 
 def recorded():
