@@ -23,6 +23,10 @@ namespace samlet {
 /// decode_jpeg.
 [[nodiscard]] Picture decode_webp(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
+/// Decodes a whole GIF file (of an animation: the first frame on its screen). Errors and threads: as
+/// decode_jpeg.
+[[nodiscard]] Picture decode_gif(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
 /// Decodes a whole HEIC or AVIF file through libheif. Unlike the others it gives the picture upright: libheif
 /// turns it, and `kTurnedByLibheif` in `info.orientation_source` says so. Errors and threads: as decode_jpeg.
 [[nodiscard]] Picture decode_heif(std::span<const std::uint8_t> bytes, const DecodeOptions& options);

@@ -62,6 +62,10 @@ TEST(DecodeImage, WebpEqualsPillow) {
   EXPECT_EQ(check_recorded("webp_"), 75);
 }
 
+TEST(DecodeImage, GifEqualsPillow) {
+  EXPECT_EQ(check_recorded("gif_"), 71);
+}
+
 // libheif's conversion from YCbCr changes by a rounding between its versions; Pillow's AVIF plugin has
 // another one, which also blends the chroma between the pixels. tools/pictures/heif.py has the tolerances in
 // detail.

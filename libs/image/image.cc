@@ -31,6 +31,8 @@ Picture decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& o
       return decode_webp(bytes, options);
     case PictureKind::kHeif:
       return decode_heif(bytes, options);
+    case PictureKind::kGif:
+      return decode_gif(bytes, options);
     case PictureKind::kOther:
       break;
   }

@@ -75,6 +75,29 @@ TEST(PictureInfo, WebpAnimation) {
   EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
 }
 
+TEST(PictureInfo, Gif) {
+  const PictureInfo palette = read("gif_bits_4.gif").info;
+  expect_stored(palette, "GIF", 23, 16, 4, "palette");
+  EXPECT_EQ(palette.rule, "each colour is looked up in the palette");
+  EXPECT_EQ(palette.orientation, 1);
+  EXPECT_EQ(palette.orientation_source, "");
+  expect_stored(read("gif_palette_none.gif").info, "GIF", 13, 9, 8, "grey");
+  const PictureInfo transparent = read("gif_offset_transparent_0.gif").info;
+  expect_stored(transparent, "GIF", 17, 11, 4, "palette with alpha");
+  EXPECT_TRUE(transparent.rule.ends_with("alpha is left out, the colours below it count"));
+  // The screen grows with its picture.
+  expect_stored(read("gif_partly_outside.gif").info, "GIF", 13, 20, 4, "palette with alpha");
+}
+
+TEST(PictureInfo, GifAnimation) {
+  const auto [info, warnings] = read("gif_animation_disposal_2.gif");
+  EXPECT_EQ(info.frames, 4U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this GIF file holds 4 pictures; the first is used");
+  EXPECT_EQ(read("gif_bytes_between_records.gif").info.frames, 2U);
+  EXPECT_EQ(read("gif_no_trailer.gif").info.frames, 1U);
+}
+
 TEST(PictureInfo, Heic) {
   const PictureInfo colour = read("heic_444_RGB_7x9.heif").info;
   expect_stored(colour, "HEIC", 7, 9, 8, "YCbCr");

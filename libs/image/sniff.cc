@@ -23,8 +23,6 @@ struct Signature {
 
 // Order matters where one signature begins with another.
 constexpr std::array kPictures{
-    Signature{0, "GIF87a"sv, "a GIF picture"},
-    Signature{0, "GIF89a"sv, "a GIF picture"},
     Signature{8, "CR\2\0"sv, "a Canon raw picture (CR2)"},
     Signature{0, "II*\0"sv, "a TIFF or camera raw picture"},
     Signature{0, "MM\0*"sv, "a TIFF or camera raw picture"},
@@ -143,6 +141,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
   if (is_webp(bytes)) return PictureKind::kWebp;
+  if (has_bytes(bytes, 0, "GIF87a") || has_bytes(bytes, 0, "GIF89a")) return PictureKind::kGif;
   if (heif_brand(bytes) != HeifBrand::kNone) return PictureKind::kHeif;
   return PictureKind::kOther;
 }
@@ -160,12 +159,14 @@ std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes) {
   if (is_portable_anymap(head)) return refuse_picture("a PPM, PGM or PBM picture");
   if (text_start(head).find("<svg") != std::string::npos) return refuse_picture("an SVG drawing");
   if (const auto name = find_signature(kOtherFiles, head); !name.empty()) {
-    return fmt::format("not a picture: this is {}; give a JPEG or PNG file", name);
+    return fmt::format(
+        "not a picture: this is {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", name);
   }
   if (const auto kind = text_kind(head); !kind.empty()) {
-    return fmt::format("not a picture: it looks like {}; give a JPEG or PNG file", kind);
+    return fmt::format(
+        "not a picture: it looks like {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", kind);
   }
-  return "not a picture of a kind that is known; give a JPEG or PNG file";
+  return "not a picture of a kind that is known; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)";
 }
 
 }  // namespace samlet

@@ -7,7 +7,7 @@
 
 namespace samlet {
 
-enum class PictureKind { kJpeg, kPng, kWebp, kHeif, kOther };
+enum class PictureKind { kJpeg, kPng, kWebp, kHeif, kGif, kOther };
 
 /// By the signatures; what is not read is kOther. Thread-safe.
 [[nodiscard]] PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept;

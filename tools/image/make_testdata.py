@@ -30,6 +30,7 @@ Image.MAX_IMAGE_PIXELS = None
 
 # The other kinds: the small cases of the differential tests.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
+import gif
 import heif
 import webp
 
@@ -470,4 +471,5 @@ if __name__ == "__main__":
     write_decode()
     write_recorded(webp, "webp")
     write_recorded(heif, "heif")
+    write_recorded(gif, "gif")
     write_resize()
