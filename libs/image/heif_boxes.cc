@@ -139,13 +139,11 @@ void for_each_location(Bytes meta, Use use) {
     const auto base = read_sized(reader, base_bytes);
     const auto extents = reader.u16_be();
     if (!id || !reference || !base || !extents) return;
-    for (std::uint32_t k = 0; k < *extents; ++k) {
-      const auto index = read_sized(reader, index_bytes);
-      const auto offset = read_sized(reader, offset_bytes);
-      const auto length = read_sized(reader, length_bytes);
-      if (!index || !offset || !length) return;
-      if (k == 0 && method == 0) use(*id, *base + *offset);
-    }
+    const std::size_t extent_bytes = index_bytes + offset_bytes + length_bytes;
+    ByteReader first = reader;
+    if (!reader.skip(extent_bytes * *extents)) return;
+    if (*extents == 0 || method != 0 || !first.skip(index_bytes)) continue;
+    if (const auto offset = read_sized(first, offset_bytes)) use(*id, *base + *offset);
   }
 }
 
