@@ -27,6 +27,12 @@ Picture decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& o
       return decode_jpeg(bytes, options);
     case PictureKind::kPng:
       return decode_png(bytes, options);
+    case PictureKind::kWebp:
+      return decode_webp(bytes, options);
+    case PictureKind::kHeif:
+      return decode_heif(bytes, options);
+    case PictureKind::kGif:
+      return decode_gif(bytes, options);
     case PictureKind::kOther:
       break;
   }
@@ -54,6 +60,15 @@ void check_claimed_size(std::string_view kind, std::uint64_t width, std::uint64_
   }
 }
 
+void check_density(std::string_view kind, std::uint64_t width, std::uint64_t height, std::size_t file_bytes) {
+  constexpr std::uint64_t kSmall = std::uint64_t{1} << 24;
+  constexpr std::uint64_t kPixelsPerByte = 4096;
+  if (width * height <= kSmall || width * height / kPixelsPerByte <= file_bytes) return;
+  throw_damaged(
+      kind, fmt::format("its header says {}x{} pixels, but {} bytes can hold next to nothing of them", width,
+                        height, file_bytes));
+}
+
 void throw_damaged(std::string_view kind, std::string_view reason) {
   throw Error(
       ErrorCode::kImageUnreadable,
@@ -73,8 +88,10 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const DecodeOptions&
           fmt::format("this {} file holds {} pictures; the first is used", picture.info.type,
                       picture.info.frames));
     }
-    picture.image =
-        make_upright(std::move(picture.image), static_cast<Orientation>(picture.info.orientation));
+    if (picture.info.orientation_source != kTurnedByLibheif) {
+      picture.image =
+          make_upright(std::move(picture.image), static_cast<Orientation>(picture.info.orientation));
+    }
     return picture;
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::kOutOfMemory, "not enough memory to decode the picture; use a smaller one");

@@ -11,9 +11,9 @@ namespace samlet {
 namespace {
 
 /// By Colours.
-constexpr std::array<std::string_view, 7> kNames{"bilevel", "grey", "RGB",  "palette",
-                                                 "CMYK",    "YCCK", "YCbCr"};
-constexpr std::array<std::string_view, 7> kRules{
+constexpr std::array<std::string_view, 9> kNames{"bilevel", "grey",  "RGB",   "palette", "CMYK",
+                                                 "YCCK",    "YCbCr", "YCbCr", "YCbCr"};
+constexpr std::array<std::string_view, 9> kRules{
     "black and white become 0 and 255",
     "grey is given to all three channels",
     "",
@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 7> kRules{
     "CMYK becomes RGB by (1 - colour) x (1 - black), without a colour profile",
     "YCCK becomes CMYK, and that RGB by (1 - colour) x (1 - black), without a colour profile",
     "YCbCr becomes RGB as JPEG defines it",
+    "YCbCr becomes RGB as ITU-R BT.601 defines it for video",
+    "YCbCr becomes RGB by libheif, as the file's colour box says",
 };
 
 void append(std::string& rule, std::string_view part) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "libs/image/heif_boxes.h"
+
 namespace samlet {
 namespace {
 
@@ -21,9 +23,6 @@ struct Signature {
 
 // Order matters where one signature begins with another.
 constexpr std::array kPictures{
-    Signature{8, "WEBP"sv, "a WebP picture"},
-    Signature{0, "GIF87a"sv, "a GIF picture"},
-    Signature{0, "GIF89a"sv, "a GIF picture"},
     Signature{8, "CR\2\0"sv, "a Canon raw picture (CR2)"},
     Signature{0, "II*\0"sv, "a TIFF or camera raw picture"},
     Signature{0, "MM\0*"sv, "a TIFF or camera raw picture"},
@@ -33,12 +32,6 @@ constexpr std::array kPictures{
     Signature{0, "IIU\0"sv, "a Panasonic raw picture (RW2)"},
     Signature{0, "FUJIFILMCCD-RAW"sv, "a Fujifilm raw picture (RAF)"},
     Signature{4, "ftypcrx "sv, "a Canon raw picture (CR3)"},
-    Signature{4, "ftypavif"sv, "an AVIF picture"},
-    Signature{4, "ftypavis"sv, "an AVIF picture"},
-    Signature{4, "ftyphei"sv, "a HEIC picture"},
-    Signature{4, "ftyphev"sv, "a HEIC picture"},
-    Signature{4, "ftypmif1"sv, "a HEIF picture (HEIC or AVIF)"},
-    Signature{4, "ftypmsf1"sv, "a HEIF picture (HEIC or AVIF)"},
     Signature{0, "\0\0\0\x0CJXL \r\n\x87\n"sv, "a JPEG XL picture"},
     Signature{0, "\xFF\x0A"sv, "a JPEG XL picture"},
     Signature{0, "\0\0\0\x0CjP  \r\n\x87\n"sv, "a JPEG 2000 picture"},
@@ -129,6 +122,16 @@ std::string refuse_picture(std::string_view name) {
   return fmt::format("this is {}, which is not read; convert it to JPEG or PNG", name);
 }
 
+bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::string_view expected) noexcept {
+  return bytes.size() >= offset + expected.size() &&
+         std::equal(expected.begin(), expected.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+bool is_webp(std::span<const std::uint8_t> bytes) noexcept {
+  return has_bytes(bytes, 0, "RIFF") && has_bytes(bytes, 8, "WEBP");
+}
+
 }  // namespace
 
 PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
@@ -137,6 +140,9 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
     return PictureKind::kJpeg;
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
+  if (is_webp(bytes)) return PictureKind::kWebp;
+  if (has_bytes(bytes, 0, "GIF87a") || has_bytes(bytes, 0, "GIF89a")) return PictureKind::kGif;
+  if (heif_brand(bytes) != HeifBrand::kNone) return PictureKind::kHeif;
   return PictureKind::kOther;
 }
 
@@ -153,12 +159,14 @@ std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes) {
   if (is_portable_anymap(head)) return refuse_picture("a PPM, PGM or PBM picture");
   if (text_start(head).find("<svg") != std::string::npos) return refuse_picture("an SVG drawing");
   if (const auto name = find_signature(kOtherFiles, head); !name.empty()) {
-    return fmt::format("not a picture: this is {}; give a JPEG or PNG file", name);
+    return fmt::format(
+        "not a picture: this is {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", name);
   }
   if (const auto kind = text_kind(head); !kind.empty()) {
-    return fmt::format("not a picture: it looks like {}; give a JPEG or PNG file", kind);
+    return fmt::format(
+        "not a picture: it looks like {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", kind);
   }
-  return "not a picture of a kind that is known; give a JPEG or PNG file";
+  return "not a picture of a kind that is known; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)";
 }
 
 }  // namespace samlet

@@ -7,9 +7,9 @@
 
 namespace samlet {
 
-enum class PictureKind { kJpeg, kPng, kOther };
+enum class PictureKind { kJpeg, kPng, kWebp, kHeif, kGif, kOther };
 
-/// JPEG or PNG by their signatures; anything else is kOther. Thread-safe.
+/// By the signatures; what is not read is kOther. Thread-safe.
 [[nodiscard]] PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept;
 
 /// The sentence that refuses bytes which are neither: it names the kind when it is known ("this is a WebP

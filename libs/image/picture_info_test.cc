@@ -1,0 +1,149 @@
+// How a picture was read, in words, and the one warning about further pictures in a file.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "libs/image/test_support.h"
+#include "samlet/image.h"
+
+namespace samlet {
+namespace {
+
+struct Read {
+  PictureInfo info;
+  std::vector<std::string> warnings;
+};
+
+Read read(const std::string& name) {
+  Read read;
+  DecodeOptions options;
+  options.log = [&read](LogLevel level, std::string_view text) {
+    EXPECT_EQ(level, LogLevel::kWarning);
+    read.warnings.emplace_back(text);
+  };
+  read.info = decode_picture(test::sample(name), options).info;
+  return read;
+}
+
+void expect_stored(const PictureInfo& info, const std::string& type, int width, int height, int bits,
+                   const std::string& colours) {
+  EXPECT_EQ(info.type, type);
+  EXPECT_EQ(info.width, width);
+  EXPECT_EQ(info.height, height);
+  EXPECT_EQ(info.bits, bits);
+  EXPECT_EQ(info.colours, colours);
+}
+
+TEST(PictureInfo, WebpLossy) {
+  const auto [info, warnings] = read("webp_RGB_lossy_7x9.webp");
+  expect_stored(info, "WebP", 7, 9, 8, "YCbCr");
+  EXPECT_EQ(info.rule, "YCbCr becomes RGB as ITU-R BT.601 defines it for video");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(PictureInfo, WebpLossless) {
+  expect_stored(read("webp_RGB_lossless_7x9.webp").info, "WebP", 7, 9, 8, "RGB");
+  const PictureInfo alpha = read("webp_RGBA_lossless_7x9.webp").info;
+  expect_stored(alpha, "WebP", 7, 9, 8, "RGB with alpha");
+  EXPECT_EQ(alpha.rule, "alpha is left out, the colours below it count");
+  expect_stored(read("webp_RGBA_lossy_7x9.webp").info, "WebP", 7, 9, 8, "YCbCr with alpha");
+}
+
+TEST(PictureInfo, WebpOrientation) {
+  const PictureInfo exif = read("webp_exif_6.webp").info;
+  expect_stored(exif, "WebP", 11, 7, 8, "RGB");
+  EXPECT_EQ(exif.orientation, 6);
+  EXPECT_EQ(exif.orientation_source, "EXIF");
+  const PictureInfo xmp = read("webp_xmp_3.webp").info;
+  EXPECT_EQ(xmp.orientation, 3);
+  EXPECT_EQ(xmp.orientation_source, "XMP");
+  const PictureInfo illegal = read("webp_exif_9.webp").info;
+  EXPECT_EQ(illegal.orientation, 1);
+  EXPECT_EQ(illegal.orientation_source, "EXIF");
+}
+
+TEST(PictureInfo, WebpAnimation) {
+  const auto [info, warnings] = read("webp_animation_lossless.webp");
+  EXPECT_EQ(info.frames, 3U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this WebP file holds 3 pictures; the first is used");
+  EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
+}
+
+TEST(PictureInfo, Gif) {
+  const PictureInfo palette = read("gif_bits_4.gif").info;
+  expect_stored(palette, "GIF", 23, 16, 4, "palette");
+  EXPECT_EQ(palette.rule, "each colour is looked up in the palette");
+  EXPECT_EQ(palette.orientation, 1);
+  EXPECT_EQ(palette.orientation_source, "");
+  expect_stored(read("gif_palette_none.gif").info, "GIF", 13, 9, 8, "grey");
+  const PictureInfo transparent = read("gif_offset_transparent_0.gif").info;
+  expect_stored(transparent, "GIF", 17, 11, 4, "palette with alpha");
+  EXPECT_TRUE(transparent.rule.ends_with("alpha is left out, the colours below it count"));
+  // The screen grows with its picture.
+  expect_stored(read("gif_partly_outside.gif").info, "GIF", 13, 20, 4, "palette with alpha");
+}
+
+TEST(PictureInfo, GifAnimation) {
+  const auto [info, warnings] = read("gif_animation_disposal_2.gif");
+  EXPECT_EQ(info.frames, 4U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this GIF file holds 4 pictures; the first is used");
+  EXPECT_EQ(read("gif_bytes_between_records.gif").info.frames, 2U);
+  EXPECT_EQ(read("gif_no_trailer.gif").info.frames, 1U);
+}
+
+TEST(PictureInfo, Heic) {
+  const PictureInfo colour = read("heic_444_RGB_7x9.heif").info;
+  expect_stored(colour, "HEIC", 7, 9, 8, "YCbCr");
+  EXPECT_EQ(colour.rule, "YCbCr becomes RGB by libheif, as the file's colour box says");
+  EXPECT_EQ(colour.orientation, 1);
+  EXPECT_EQ(colour.orientation_source, "");
+  expect_stored(read("heic_444_L_7x9.heif").info, "HEIC", 7, 9, 8, "grey");
+  expect_stored(read("heic_lossless_RGBA_7x9.heif").info, "HEIC", 7, 9, 8, "YCbCr with alpha");
+  const PictureInfo deep = read("heic_12_bits_RGB_16x16.heif").info;
+  expect_stored(deep, "HEIC", 16, 16, 12, "YCbCr");
+  EXPECT_TRUE(deep.rule.ends_with("12 bits become 8 by v x 255 / 4095, rounded")) << deep.rule;
+}
+
+TEST(PictureInfo, Avif) {
+  expect_stored(read("avif_444_RGB_7x9.heif").info, "AVIF", 7, 9, 8, "YCbCr");
+  expect_stored(read("avif_400_L_7x9.heif").info, "AVIF", 7, 9, 8, "grey");
+  expect_stored(read("avif_10_bits.heif").info, "AVIF", 41, 23, 10, "YCbCr");
+  expect_stored(read("avif_brand_mif1.heif").info, "AVIF", 16, 16, 8, "YCbCr");
+}
+
+TEST(PictureInfo, HeifOrientation) {
+  for (const std::string kind : {"heic", "avif"}) {
+    for (int number = 1; number <= 8; ++number) {
+      const Picture picture =
+          decode_picture(test::sample(kind + "_turned_" + std::to_string(number) + ".heif"));
+      EXPECT_EQ(picture.info.width, 13);
+      EXPECT_EQ(picture.info.height, 9);
+      EXPECT_EQ(picture.info.orientation, number);
+      EXPECT_EQ(picture.info.orientation_source, number == 1 ? "" : "HEIF irot/imir");
+      EXPECT_EQ(picture.image.width, number < 5 ? 13 : 9);
+    }
+    // EXIF alone does not count.
+    const PictureInfo exif = read(kind + "_only_exif.heif").info;
+    EXPECT_EQ(exif.orientation, 1);
+    EXPECT_EQ(exif.orientation_source, "");
+  }
+}
+
+TEST(PictureInfo, HeifWithSeveralPictures) {
+  for (const auto& [name, type] : {std::pair{"heic_several.heif", "HEIC"}, {"avif_sequence.heif", "AVIF"}}) {
+    const auto [info, warnings] = read(name);
+    EXPECT_EQ(info.frames, 3U);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings[0], std::string("this ") + type + " file holds 3 pictures; the first is used");
+  }
+}
+
+}  // namespace
+}  // namespace samlet
