@@ -19,6 +19,9 @@ namespace samlet {
 /// Decodes a whole PNG file (of an animation: the default picture). Errors and threads: as decode_jpeg.
 [[nodiscard]] Picture decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
+/// Decodes the first page of a TIFF file. Errors and threads: as decode_jpeg.
+[[nodiscard]] Picture decode_tiff(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
 /// Baseline JPEG, quality 90, 4:2:0. The picture is checked already. Errors: kInternal. Thread-safe.
 [[nodiscard]] std::vector<std::uint8_t> encode_jpeg(const Image& image);
 

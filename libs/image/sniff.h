@@ -7,12 +7,17 @@
 
 namespace samlet {
 
-enum class PictureKind { kJpeg, kPng, kOther };
+enum class PictureKind {
+  kJpeg,
+  kPng,
+  kTiff,
+  kOther,
+};
 
-/// JPEG or PNG by their signatures; anything else is kOther. Thread-safe.
+/// By the signature; what is not read is kOther. Thread-safe.
 [[nodiscard]] PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept;
 
-/// The sentence that refuses bytes which are neither: it names the kind when it is known ("this is a WebP
+/// The sentence that refuses bytes of kind kOther: it names the kind when it is known ("this is a PSD
 /// picture ...") and says what to do. Thread-safe.
 [[nodiscard]] std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes);
 

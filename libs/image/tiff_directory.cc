@@ -177,6 +177,28 @@ bool TiffDirectory::find_data(TiffField& field, std::size_t bytes_each,
   return true;
 }
 
+TiffDirectoryWeight weigh_tiff_directory(std::span<const std::uint8_t> bytes, const TiffHeader& header,
+                                         std::uint64_t offset) noexcept {
+  const Widths widths = widths_of(header);
+  TiffDirectoryWeight weight;
+  ByteReader reader(bytes);
+  if (offset > bytes.size() || !reader.seek(static_cast<std::size_t>(offset))) return weight;
+  weight.entries = read_unsigned(reader, widths.entries, header.little).value_or(0);
+  for (std::uint64_t i = 0; i < weight.entries; ++i) {
+    (void)reader.skip(2);
+    const auto type = read_unsigned(reader, 2, header.little);
+    const auto count = read_unsigned(reader, widths.count, header.little);
+    const auto at = read_unsigned(reader, widths.offset, header.little);
+    if (!type || !count || !at) break;
+    // No type is wider than 8 bytes; the two that are not in the table (17, 18) are.
+    const std::size_t known = type_of(static_cast<std::uint16_t>(*type)).bytes;
+    const auto size = checked_mul<std::uint64_t>(*count, known == 0 ? 8 : known);
+    if (!size || *size <= widths.offset || *at > bytes.size() || *size > bytes.size() - *at) continue;
+    weight.data_bytes += *size;
+  }
+  return weight;
+}
+
 std::uint64_t count_tiff_directories(std::span<const std::uint8_t> bytes, const TiffHeader& header,
                                      std::uint64_t most) {
   const Widths widths = widths_of(header);

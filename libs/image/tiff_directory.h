@@ -56,6 +56,17 @@ class TiffDirectory {
   std::uint64_t claimed_ = 0;  // bytes of data outside of the directory
 };
 
+/// What reading a directory costs a library that keeps every entry.
+struct TiffDirectoryWeight {
+  std::uint64_t entries = 0;     ///< As the directory says.
+  std::uint64_t data_bytes = 0;  ///< Outside of the directory and inside of the file.
+};
+
+/// Looks at all entries that are there, whatever the rules of TiffDirectory say. Thread-safe.
+[[nodiscard]] TiffDirectoryWeight weigh_tiff_directory(std::span<const std::uint8_t> bytes,
+                                                       const TiffHeader& header,
+                                                       std::uint64_t offset) noexcept;
+
 /// The number of directories in a chain: it ends with an offset of 0, at one that was there already, at one
 /// outside of the bytes, or at `most`. At least 1. Thread-safe.
 [[nodiscard]] std::uint64_t count_tiff_directories(std::span<const std::uint8_t> bytes,
