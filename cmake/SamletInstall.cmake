@@ -21,6 +21,7 @@ set(package_of_PNG PNG)
 set(package_of_Freetype Freetype)
 set(package_of_TIFF TIFF)
 set(package_of_Threads Threads)
+set(package_of_WebP WebP)
 set(package_of_ZLIB ZLIB)
 set(package_of_nlohmann_json nlohmann_json)
 set(package_of_OpenSSL OpenSSL)
@@ -51,7 +52,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/samletConfigVersion.cmak
 install(TARGETS samlet_all ${samlet_libraries} EXPORT samletTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT samletTargets NAMESPACE samlet:: DESTINATION "${samlet_config_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/samletConfig.cmake" "${PROJECT_BINARY_DIR}/samletConfigVersion.cmake"
-  DESTINATION "${samlet_config_dir}")
+  "${CMAKE_CURRENT_LIST_DIR}/FindWebP.cmake" DESTINATION "${samlet_config_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/samlet" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.txt" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -22,6 +22,10 @@ namespace samlet {
 /// Decodes the first page of a TIFF file. Errors and threads: as decode_jpeg.
 [[nodiscard]] Picture decode_tiff(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
+/// Decodes a whole WebP file (of an animation: the first frame on its canvas). Errors and threads: as
+/// decode_jpeg.
+[[nodiscard]] Picture decode_webp(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
 /// Baseline JPEG, quality 90, 4:2:0. The picture is checked already. Errors: kInternal. Thread-safe.
 [[nodiscard]] std::vector<std::uint8_t> encode_jpeg(const Image& image);
 
@@ -33,8 +37,13 @@ namespace samlet {
 void check_claimed_size(std::string_view kind, std::uint64_t width, std::uint64_t height,
                         const DecodeOptions& options);
 
+/// Refuses what can only be one flat colour or a bomb, for containers whose data puts no bound on the pixels:
+/// large, and less than a byte for 4,096 pixels (plain drawings have four times as much). Errors:
+/// kImageUnreadable.
+void check_density(std::string_view kind, std::uint64_t width, std::uint64_t height, std::size_t file_bytes);
+
 /// Samples as a file stores them, for `PictureInfo`.
-enum class Colours : std::uint8_t { kBilevel, kGrey, kRgb, kPalette, kCmyk, kYcck, kYcbcr };
+enum class Colours : std::uint8_t { kBilevel, kGrey, kRgb, kPalette, kCmyk, kYcck, kYcbcr, kVideoYcbcr };
 
 /// Fills `info` with the stored size and colours and with the rule by which they became 8-bit RGB.
 void describe_stored(PictureInfo& info, std::string_view type, std::uint32_t width, std::uint32_t height,

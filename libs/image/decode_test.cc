@@ -49,6 +49,10 @@ TEST(DecodeImage, OrientationsEqualPillow) {
   EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
+TEST(DecodeImage, WebpEqualsPillow) {
+  EXPECT_EQ(check_recorded("webp_"), 75);
+}
+
 TEST(DecodeImage, SixteenBitsAreRoundedForEveryValue) {
   const Image image = decode_image(test::sample("png_grey16_every_value.png"));
   ASSERT_EQ(image.rgb.size(), 3U * 65536U);

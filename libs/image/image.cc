@@ -29,6 +29,8 @@ Picture decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& o
       return decode_png(bytes, options);
     case PictureKind::kTiff:
       return decode_tiff(bytes, options);
+    case PictureKind::kWebp:
+      return decode_webp(bytes, options);
     case PictureKind::kOther:
       break;
   }
@@ -54,6 +56,14 @@ void check_claimed_size(std::string_view kind, std::uint64_t width, std::uint64_
   if (width > kMaxSide || height > kMaxSide) {
     throw_damaged(kind, fmt::format("its header says {}x{} pixels", width, height));
   }
+}
+
+void check_density(std::string_view kind, std::uint64_t width, std::uint64_t height, std::size_t file_bytes) {
+  constexpr std::uint64_t kSmall = std::uint64_t{1} << 24;
+  constexpr std::uint64_t kPixelsPerByte = 4096;
+  if (width * height <= kSmall || width * height / kPixelsPerByte <= file_bytes) return;
+  throw_damaged(kind, fmt::format("its header says {}x{} pixels, but {} bytes can only hold a flat colour",
+                                  width, height, file_bytes));
 }
 
 void throw_damaged(std::string_view kind, std::string_view reason) {

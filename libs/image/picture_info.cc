@@ -11,9 +11,9 @@ namespace samlet {
 namespace {
 
 /// By Colours.
-constexpr std::array<std::string_view, 7> kNames{"bilevel", "grey", "RGB",  "palette",
-                                                 "CMYK",    "YCCK", "YCbCr"};
-constexpr std::array<std::string_view, 7> kRules{
+constexpr std::array<std::string_view, 8> kNames{"bilevel", "grey", "RGB",   "palette",
+                                                 "CMYK",    "YCCK", "YCbCr", "YCbCr"};
+constexpr std::array<std::string_view, 8> kRules{
     "black and white become 0 and 255",
     "grey is given to all three channels",
     "",
@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 7> kRules{
     "CMYK becomes RGB by (1 - colour) x (1 - black), without a colour profile",
     "YCCK becomes CMYK, and that RGB by (1 - colour) x (1 - black), without a colour profile",
     "YCbCr becomes RGB as JPEG defines it",
+    "YCbCr becomes RGB as ITU-R BT.601 defines it for video",
 };
 
 void append(std::string& rule, std::string_view part) {

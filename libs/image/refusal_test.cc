@@ -1,10 +1,7 @@
 // Bytes that are no picture, damaged ones and dishonest ones: refused with the right code, quickly, in little
 // memory.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -12,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "libs/image/test_support.h"
+#include "libs/image/test_refusal.h"
 #include "samlet/image.h"
 
 namespace samlet {
@@ -20,20 +17,10 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 using test::Bytes;
-
-Bytes bytes_of(std::string_view text) {
-  return {text.begin(), text.end()};
-}
-
-Error refusal(const Bytes& bytes, const DecodeOptions& options = {}) {
-  return test::error_of([&] { (void)decode_image(bytes, options); });
-}
-
-void expect_unreadable(const Bytes& bytes, const std::string& part) {
-  const Error error = refusal(bytes);
-  EXPECT_EQ(error.code(), ErrorCode::kImageUnreadable) << error.what();
-  EXPECT_TRUE(test::contains(error, part));
-}
+using test::bytes_of;
+using test::expect_unreadable;
+using test::Refusal;
+using test::refusal;
 
 void append_u32(Bytes& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(value >> shift));
@@ -86,25 +73,6 @@ Bytes jpeg_claiming(const std::string& name, std::uint16_t width, std::uint16_t 
   return bytes;
 }
 
-/// Every test of this file must stay cheap: under a second, and under 300 MB in all.
-class Refusal : public testing::Test {
- protected:
-  ~Refusal() override {
-    const double seconds =
-        static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;  // of the processor, not of the wall
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-#if !SAMLET_SANITIZED
-    EXPECT_LT(seconds, 1.0);
-    EXPECT_LT(usage.ru_maxrss, 300L * 1024);  // KiB
-#endif
-    (void)seconds;
-  }
-
- private:
-  std::clock_t start_ = std::clock();
-};
-
 TEST_F(Refusal, EmptyAndShortFiles) {
   expect_unreadable({}, "the file is empty");
   expect_unreadable({0xFF}, "not a picture");
@@ -117,11 +85,8 @@ TEST_F(Refusal, EmptyAndShortFiles) {
 
 TEST_F(Refusal, OtherPictureKindsAreNamed) {
   constexpr std::pair<std::string_view, const char*> kKinds[] = {
-      {"RIFF\0\0\0\0WEBPVP8 "sv, "WebP"},
       {"GIF89a\1\0\1\0"sv, "GIF"},
       {"GIF87a\1\0\1\0"sv, "GIF"},
-      {"II*\0\x08\0\0\0"sv, "TIFF"},
-      {"MM\0*\0\0\0\x08"sv, "TIFF"},
       {"II*\0\x10\0\0\0CR\2\0"sv, "CR2"},
       {"BM\x46\0\0\0"sv, "BMP"},
       {"\0\0\0\x18"

@@ -13,9 +13,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 /// What is read, as the refusals list it.
-constexpr std::string_view kReadKinds =
-    "JPEG, PNG, "
-    "TIFF";
+constexpr std::string_view kReadKinds = "JPEG, PNG, TIFF, WebP";
 
 /// Bytes at a fixed place, and what they mean.
 struct Signature {
@@ -26,7 +24,6 @@ struct Signature {
 
 // Order matters where one signature begins with another.
 constexpr std::array kPictures{
-    Signature{8, "WEBP"sv, "a WebP picture"},
     Signature{0, "GIF87a"sv, "a GIF picture"},
     Signature{0, "GIF89a"sv, "a GIF picture"},
     Signature{8, "CR\2\0"sv, "a Canon raw picture (CR2)"},
@@ -126,22 +123,26 @@ std::string_view text_kind(std::string_view head) {
   return looks_like_text(head) ? "text" : std::string_view{};
 }
 
-bool starts_with(std::span<const std::uint8_t> bytes, std::string_view start) noexcept {
-  return bytes.size() >= start.size() &&
-         std::equal(start.begin(), start.end(), bytes.begin(),
-                    [](char c, std::uint8_t byte) { return static_cast<std::uint8_t>(c) == byte; });
+std::string refuse_picture(std::string_view name) {
+  return fmt::format("this is {}, which is not read; convert it to JPEG or PNG", name);
+}
+
+bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::string_view expected) noexcept {
+  return bytes.size() >= offset + expected.size() &&
+         std::equal(expected.begin(), expected.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
 /// Also the two with the 42 in the wrong byte order, and BigTIFF, but not Canon's raw kind.
 bool is_tiff(std::span<const std::uint8_t> bytes) noexcept {
   constexpr std::array kHeads{"II*\0"sv, "MM\0*"sv, "II\0*"sv, "MM*\0"sv, "II+\0"sv, "MM\0+"sv};
   return std::any_of(kHeads.begin(), kHeads.end(),
-                     [&](std::string_view h) { return starts_with(bytes, h); }) &&
-         !(bytes.size() >= 12 && starts_with(bytes.subspan(8), "CR\2\0"sv));
+                     [&](std::string_view h) { return has_bytes(bytes, 0, h); }) &&
+         !has_bytes(bytes, 8, "CR\2\0"sv);
 }
 
-std::string refuse_picture(std::string_view name) {
-  return fmt::format("this is {}, which is not read; convert it to JPEG or PNG", name);
+bool is_webp(std::span<const std::uint8_t> bytes) noexcept {
+  return has_bytes(bytes, 0, "RIFF") && has_bytes(bytes, 8, "WEBP");
 }
 
 }  // namespace
@@ -153,6 +154,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
   if (is_tiff(bytes)) return PictureKind::kTiff;
+  if (is_webp(bytes)) return PictureKind::kWebp;
   return PictureKind::kOther;
 }
 
@@ -169,12 +171,12 @@ std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes) {
   if (is_portable_anymap(head)) return refuse_picture("a PPM, PGM or PBM picture");
   if (text_start(head).find("<svg") != std::string::npos) return refuse_picture("an SVG drawing");
   if (const auto name = find_signature(kOtherFiles, head); !name.empty()) {
-    return fmt::format("not a picture: this is {}; give a {} file", name, kReadKinds);
+    return fmt::format("not a picture: this is {}; give a picture ({})", name, kReadKinds);
   }
   if (const auto kind = text_kind(head); !kind.empty()) {
-    return fmt::format("not a picture: it looks like {}; give a {} file", kind, kReadKinds);
+    return fmt::format("not a picture: it looks like {}; give a picture ({})", kind, kReadKinds);
   }
-  return fmt::format("not a picture of a kind that is known; give a {} file", kReadKinds);
+  return fmt::format("not a picture of a kind that is known; give one that is ({})", kReadKinds);
 }
 
 }  // namespace samlet

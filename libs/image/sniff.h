@@ -11,6 +11,7 @@ enum class PictureKind {
   kJpeg,
   kPng,
   kTiff,
+  kWebp,
   kOther,
 };
 

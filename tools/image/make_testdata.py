@@ -5,7 +5,7 @@ Needs Python 3.11, Pillow 13.0.0, numpy 2.x, and jpegtran of libjpeg-turbo 2.1.5
 Run from the repository root:  python tools/image/make_testdata.py
 The output is the same on every run.
 
-decode/NAME.jpg|png      the input
+decode/NAME.jpg|png|...  the input
 decode/NAME.ppm          ImageOps.exif_transpose(Image.open(f)).convert("RGB"); 16-bit PNG: round(v / 257)
 resize.txt               one line a case: kind seed width height new_width new_height sha256(of the RGB bytes)
 """
@@ -16,6 +16,7 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import warnings
 import zlib
 
@@ -26,6 +27,10 @@ from PIL import Image, ImageOps
 assert PIL.__version__ == "13.0.0", PIL.__version__
 warnings.simplefilter("ignore")
 Image.MAX_IMAGE_PIXELS = None
+
+# The other kinds: the small cases of the differential tests.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
+import webp
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "libs/image/testdata"
 
@@ -443,6 +448,13 @@ def write_decode():
             (folder / f"{name}.ppm").write_bytes(header + pixels.tobytes())
 
 
+def write_recorded(module, suffix):
+    for case in module.recorded():
+        height, width = case.expected.shape[:2]
+        (ROOT / "decode" / f"{case.name}.{suffix}").write_bytes(case.data)
+        (ROOT / "decode" / f"{case.name}.ppm").write_bytes(f"P6\n{width} {height}\n255\n".encode() + case.expected.tobytes())
+
+
 def write_resize():
     lines = []
     for kind, seed, width, height, new_width, new_height in resize_cases():
@@ -455,4 +467,5 @@ def write_resize():
 
 if __name__ == "__main__":
     write_decode()
+    write_recorded(webp, "webp")
     write_resize()

@@ -1,0 +1,78 @@
+// How a picture was read, in words, and the one warning about further pictures in a file.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "libs/image/test_support.h"
+#include "samlet/image.h"
+
+namespace samlet {
+namespace {
+
+struct Read {
+  PictureInfo info;
+  std::vector<std::string> warnings;
+};
+
+Read read(const std::string& name) {
+  Read read;
+  DecodeOptions options;
+  options.log = [&read](LogLevel level, std::string_view text) {
+    EXPECT_EQ(level, LogLevel::kWarning);
+    read.warnings.emplace_back(text);
+  };
+  read.info = decode_picture(test::sample(name), options).info;
+  return read;
+}
+
+void expect_stored(const PictureInfo& info, const std::string& type, int width, int height, int bits,
+                   const std::string& colours) {
+  EXPECT_EQ(info.type, type);
+  EXPECT_EQ(info.width, width);
+  EXPECT_EQ(info.height, height);
+  EXPECT_EQ(info.bits, bits);
+  EXPECT_EQ(info.colours, colours);
+}
+
+TEST(PictureInfo, WebpLossy) {
+  const auto [info, warnings] = read("webp_RGB_lossy_7x9.webp");
+  expect_stored(info, "WebP", 7, 9, 8, "YCbCr");
+  EXPECT_EQ(info.rule, "YCbCr becomes RGB as ITU-R BT.601 defines it for video");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(PictureInfo, WebpLossless) {
+  expect_stored(read("webp_RGB_lossless_7x9.webp").info, "WebP", 7, 9, 8, "RGB");
+  const PictureInfo alpha = read("webp_RGBA_lossless_7x9.webp").info;
+  expect_stored(alpha, "WebP", 7, 9, 8, "RGB with alpha");
+  EXPECT_EQ(alpha.rule, "alpha is left out, the colours below it count");
+  expect_stored(read("webp_RGBA_lossy_7x9.webp").info, "WebP", 7, 9, 8, "YCbCr with alpha");
+}
+
+TEST(PictureInfo, WebpOrientation) {
+  const PictureInfo exif = read("webp_exif_6.webp").info;
+  expect_stored(exif, "WebP", 11, 7, 8, "RGB");
+  EXPECT_EQ(exif.orientation, 6);
+  EXPECT_EQ(exif.orientation_source, "EXIF");
+  const PictureInfo xmp = read("webp_xmp_3.webp").info;
+  EXPECT_EQ(xmp.orientation, 3);
+  EXPECT_EQ(xmp.orientation_source, "XMP");
+  const PictureInfo illegal = read("webp_exif_9.webp").info;
+  EXPECT_EQ(illegal.orientation, 1);
+  EXPECT_EQ(illegal.orientation_source, "EXIF");
+}
+
+TEST(PictureInfo, WebpAnimation) {
+  const auto [info, warnings] = read("webp_animation_lossless.webp");
+  EXPECT_EQ(info.frames, 3U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this WebP file holds 3 pictures; the first is used");
+  EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
+}
+
+}  // namespace
+}  // namespace samlet
