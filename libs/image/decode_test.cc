@@ -49,6 +49,10 @@ TEST(DecodeImage, OrientationsEqualPillow) {
   EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
+TEST(DecodeImage, TiffEqualsPillow) {
+  EXPECT_EQ(check_recorded("tiff_"), 62);
+}
+
 TEST(DecodeImage, WebpEqualsPillow) {
   EXPECT_EQ(check_recorded("webp_"), 75);
 }

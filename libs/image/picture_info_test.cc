@@ -74,5 +74,51 @@ TEST(PictureInfo, WebpAnimation) {
   EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
 }
 
+TEST(PictureInfo, Tiff) {
+  const auto [info, warnings] = read("tiff_rgb.tif");
+  expect_stored(info, "TIFF", 19, 13, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("tiff_white1.tif").info, "TIFF", 19, 13, 1, "bilevel");
+  expect_stored(read("tiff_palette4.tif").info, "TIFF", 19, 13, 4, "palette");
+  expect_stored(read("tiff_cmyk.tif").info, "TIFF", 19, 13, 8, "CMYK");
+  expect_stored(read("tiff_ycbcr_22.tif").info, "TIFF", 19, 13, 8, "YCbCr");
+  expect_stored(read("tiff_rgbx.tif").info, "TIFF", 19, 13, 8, "RGB");
+  expect_stored(read("tiff_rgba.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
+  expect_stored(read("tiff_rgba_unnamed.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
+}
+
+TEST(PictureInfo, TiffRules) {
+  EXPECT_EQ(read("tiff_white16.tif").info.rule,
+            "grey is given to all three channels; the largest value is black; 16 bits become 8 by v / 257, "
+            "rounded");
+  EXPECT_EQ(read("tiff_grey12.tif").info.rule,
+            "grey is given to all three channels; 12 bits become 8 by v x 255 / 4095, rounded");
+  const PictureInfo premultiplied = read("tiff_premultiplied.tif").info;
+  EXPECT_EQ(premultiplied.colours, "RGB with premultiplied alpha");
+  EXPECT_EQ(premultiplied.rule, "the colours are divided by alpha, which is left out then");
+}
+
+TEST(PictureInfo, TiffOrientation) {
+  const PictureInfo tag = read("tiff_orientation_6.tif").info;
+  expect_stored(tag, "TIFF", 11, 7, 8, "RGB");
+  EXPECT_EQ(tag.orientation, 6);
+  EXPECT_EQ(tag.orientation_source, "TIFF");
+  EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation, 1);
+  EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation_source, "TIFF");
+  EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation, 6);
+  EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation_source, "XMP");
+  EXPECT_EQ(read("tiff_bigtiff_big.tif").info.orientation, 6);
+}
+
+TEST(PictureInfo, TiffPages) {
+  const auto [info, warnings] = read("tiff_three_pages.tif");
+  EXPECT_EQ(info.frames, 3U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this TIFF file holds 3 pictures; the first is used");
+}
+
 }  // namespace
 }  // namespace samlet

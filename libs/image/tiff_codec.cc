@@ -287,9 +287,14 @@ void describe(const TiffPage& page, PictureInfo& info) {
   if (page.photometric == TiffPhotometric::kYcbcr) colours = Colours::kYcbcr;
   describe_stored(info, kKind, page.width, page.height, static_cast<int>(page.bits_each()), colours,
                   page.alpha() && !page.premultiplied());
+  if (page.photometric == TiffPhotometric::kWhiteIsZero) {
+    info.rule.insert(std::min(info.rule.find(';'), info.rule.size()), "; the largest value is black");
+  }
   if (page.premultiplied()) {
     info.colours += " with premultiplied alpha";
-    info.rule += "; they are divided by alpha, which is left out then";
+    const std::string_view as_they_are = "the samples are used as they are";
+    info.rule = info.rule == as_they_are ? std::string() : info.rule + "; ";
+    info.rule += "the colours are divided by alpha, which is left out then";
   }
   info.orientation = static_cast<int>(page.orientation.orientation);
   info.orientation_source = page.orientation.source;

@@ -495,7 +495,89 @@ def refused_cases():
             yield Case(f"tiff_refused_cut_{keep}_{compression}", data[:int(len(data) * keep)], refused="truncated")
 
 
+def large_cases():
+    """Strips of more than a megabyte, which are decoded row by row."""
+    samples, deep = scene(900, 700), grey16(900 * 3, 700).reshape(700, 900, 3)
+    for planar in (False, True):
+        for compression in (NONE, DEFLATE, LZMA, PACKBITS):
+            yield Case(f"tiff_large_{compression}_{planar:d}", tiff(samples, 2, rows=1000, compression=compression, planar=planar),
+                       expected=samples)
+        yield Case(f"tiff_large_16_bits_{planar:d}", tiff(deep, 2, 16, rows=600, compression=DEFLATE, predictor=2, planar=planar),
+                   expected=to_8_bits(deep))
+    picture = Image.fromarray(samples)
+    for compression in ("tiff_lzw", "zstd"):
+        yield same_as_pillow(f"tiff_large_{compression}", saved(picture, "TIFF", compression=compression, strip_size=1 << 30))
+    yield same_as_pillow("tiff_large_jpeg", saved(picture, "TIFF", compression="jpeg", strip_size=1 << 30))
+    page = Image.fromarray(scene(3300, 2700)[..., 0]).convert("1")
+    for compression in ("group3", "group4"):
+        yield same_as_pillow(f"tiff_large_{compression}", saved(page, "TIFF", compression=compression, strip_size=1 << 30))
+
+
+def recorded():
+    """The small files that the unit tests keep."""
+    colours, deep = scene(19, 13, 4), grey16(19 * 4, 13).reshape(13, 19, 4)
+    rgb, grey = colours[..., :3], colours[..., :1]
+    yield same_as_pillow("tiff_grey8", tiff(grey, 1))
+    yield same_as_pillow("tiff_white8", tiff(grey, 0))
+    for bits in (1, 2, 4):
+        yield same_as_pillow(f"tiff_grey{bits}", tiff(grey >> (8 - bits), 1, bits))
+        yield same_as_pillow(f"tiff_white{bits}", tiff(grey >> (8 - bits), 0, bits))
+    for bits in (1, 2, 4, 8):
+        fields = {320: (3, palette(bits).ravel().tolist())}
+        yield same_as_pillow(f"tiff_palette{bits}", tiff(grey >> (8 - bits), 3, bits, tags=fields))
+    eight = np.random.RandomState(1).randint(0, 256, (3, 256))
+    yield Case("tiff_palette_of_8_bits", tiff(grey, 3, tags={320: (3, eight.ravel().tolist())}),
+               expected=eight.T.astype(np.uint8)[grey[..., 0]])
+    yield same_as_pillow("tiff_greyalpha", tiff(colours[..., :2], 1, extras=[2]))
+    yield same_as_pillow("tiff_rgb", tiff(rgb, 2))
+    yield same_as_pillow("tiff_rgba", tiff(colours, 2, extras=[2]))
+    yield same_as_pillow("tiff_rgbx", tiff(colours, 2, extras=[0]))
+    yield same_as_pillow("tiff_rgba_unnamed", tiff(colours, 2))
+    yield same_as_pillow("tiff_premultiplied", tiff(colours, 2, extras=[1]))
+    yield Case("tiff_premultiplied16", tiff(deep, 2, 16, [1]), expected=premultiplied(deep, 3, 16))
+    yield Case("tiff_grey_premultiplied", tiff(colours[..., 2:], 1, 8, [1]), expected=premultiplied(colours[..., 2:], 1, 8))
+    yield same_as_pillow("tiff_cmyk", tiff(colours, 5))
+    # The four values around each border where the rounding changes.
+    steps = np.clip(257 * np.arange(256)[:, None] + (128, 129, -128, -129), 0, 65535).astype(np.uint16).reshape(32, 32, 1)
+    yield Case("tiff_grey16_steps", tiff(steps, 1, 16), expected=three_channels(to_8_bits(steps[..., 0])))
+    yield Case("tiff_white16", tiff(deep[..., :1], 0, 16), expected=three_channels(to_8_bits(65535 - deep[..., 0])))
+    yield Case("tiff_grey12", tiff(deep[..., :1] >> 4, 1, 12), expected=three_channels(to_8_bits(deep[..., 0] >> 4, 4095)))
+    for order in "<>":
+        yield Case(f"tiff_rgb16_{'little' if order == '<' else 'big'}", tiff(deep[..., :3], 2, 16, order=order),
+                   expected=to_8_bits(deep[..., :3]))
+    yield same_as_pillow("tiff_lzw", tiff(rgb, 2, compression=LZW, predictor=2))
+    yield same_as_pillow("tiff_deflate", tiff(rgb, 2, compression=DEFLATE))
+    yield same_as_pillow("tiff_packbits", tiff(grey // 128 * 255, 1, compression=PACKBITS))
+    yield same_as_pillow("tiff_lzma", tiff(rgb, 2, compression=LZMA))
+    yield same_as_pillow("tiff_zstd", saved(Image.fromarray(rgb), "TIFF", compression="zstd"))
+    page = Image.fromarray(scene(40, 30)).convert("1")
+    for compression in ("group3", "group4", "tiff_ccitt"):
+        yield same_as_pillow(f"tiff_{compression.removeprefix('tiff_')}", saved(page, "TIFF", compression=compression))
+    yield same_as_pillow("tiff_planar", tiff(rgb, 2, planar=True))
+    yield same_as_pillow("tiff_tiles", tiff(rgb, 2, tile=(16, 16), compression=DEFLATE))
+    yield same_as_pillow("tiff_tiles_planar", tiff(rgb, 2, tile=(16, 16), planar=True, compression=LZW))
+    yield same_as_pillow("tiff_bigtiff", tiff(rgb, 2, big=True))
+    yield Case("tiff_bigtiff_big", tiff(rgb, 2, big=True, order=">", tags={274: (3, [6])}), expected=np.rot90(rgb, -1))
+    yield same_as_pillow("tiff_swapped_42", tiff(rgb, 2, head=b"II\0*"))
+    yield same_as_pillow("tiff_fill_order_2", tiff(rgb, 2, fill_order=2))
+    yield same_as_pillow("tiff_trailing_garbage", tiff(rgb, 2, more=b"garbage" * 9))
+    yield same_as_pillow("tiff_jpeg", saved(Image.fromarray(rgb), "TIFF", compression="jpeg"))
+    yield same_as_pillow("tiff_jpeg_grey", saved(Image.fromarray(grey[..., 0]), "TIFF", compression="jpeg"))
+    yield same_as_pillow("tiff_ycbcr", saved(Image.fromarray(rgb).convert("YCbCr"), "TIFF"))
+    yield same_as_pillow("tiff_ycbcr_22", ycbcr(19, 13, 2, 2, compression=LZW))
+    yield same_as_pillow("tiff_ycbcr_tiles", ycbcr(19, 13, 2, 1, compression=LZW, tile=(16, 16)))
+    frames = [Image.fromarray(scene(13, 7, seed=seed)) for seed in range(3)]
+    yield same_as_pillow("tiff_three_pages", saved(frames[0], "TIFF", save_all=True, append_images=frames[1:]))
+    small = scene(11, 7)
+    for value in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 65535):
+        yield same_as_pillow(f"tiff_orientation_{value}", tiff(small, 2, order="<>"[value % 2], tags={274: (3, [value])}))
+    packet = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description tiff:Orientation="6"/></x:xmpmeta>'
+    yield same_as_pillow("tiff_xmp_6", tiff(small, 2, tags={700: (1, list(packet))}))
+    yield same_as_pillow("tiff_xmp_loses", tiff(small, 2, tags={700: (1, list(packet)), 274: (3, [3])}))
+
+
 def cases():
+    yield from large_cases()
     yield from colour_cases()
     yield from packed_cases()
     yield from saved_cases()
