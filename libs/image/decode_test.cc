@@ -49,6 +49,10 @@ TEST(DecodeImage, OrientationsEqualPillow) {
   EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
+TEST(DecodeImage, PnmEqualsPillow) {
+  EXPECT_EQ(check_recorded("pnm_"), 40);
+}
+
 TEST(DecodeImage, TiffEqualsPillow) {
   EXPECT_EQ(check_recorded("tiff_"), 62);
 }

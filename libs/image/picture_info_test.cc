@@ -74,6 +74,27 @@ TEST(PictureInfo, WebpAnimation) {
   EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
 }
 
+TEST(PictureInfo, Pnm) {
+  const auto [info, warnings] = read("pnm_3_7x9.pnm");
+  expect_stored(info, "PPM", 7, 9, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("pnm_1_plain_7x9.pnm").info, "PGM", 7, 9, 8, "grey");
+  expect_stored(read("pnm_bits_7x9.pnm").info, "PBM", 7, 9, 1, "bilevel");
+  expect_stored(read("pnm_1_largest_1.pnm").info, "PGM", 17, 33, 1, "grey");
+  const PictureInfo deep = read("pnm_1_largest_65535.pnm").info;
+  expect_stored(deep, "PGM", 17, 33, 16, "grey");
+  EXPECT_EQ(deep.rule, "grey is given to all three channels; 16 bits become 8 by v / 257, rounded");
+  const PictureInfo odd = read("pnm_1_largest_100.pnm").info;
+  expect_stored(odd, "PGM", 17, 33, 7, "grey");
+  EXPECT_EQ(odd.rule, "grey is given to all three channels; v becomes v x 255 / 100, rounded");
+  // Further pictures are not counted, as Pillow does.
+  EXPECT_EQ(read("pnm_two_pictures.pnm").info.frames, 1U);
+  EXPECT_TRUE(read("pnm_two_pictures.pnm").warnings.empty());
+}
+
 TEST(PictureInfo, Tiff) {
   const auto [info, warnings] = read("tiff_rgb.tif");
   expect_stored(info, "TIFF", 19, 13, 8, "RGB");

@@ -13,7 +13,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 /// What is read, as the refusals list it.
-constexpr std::string_view kReadKinds = "JPEG, PNG, TIFF, WebP";
+constexpr std::string_view kReadKinds = "JPEG, PNG, PPM, PGM, PBM, TIFF, WebP";
 
 /// Bytes at a fixed place, and what they mean.
 struct Signature {
@@ -86,10 +86,10 @@ std::string_view find_signature(const std::array<Signature, N>& table, std::stri
   return {};
 }
 
-bool is_portable_anymap(std::string_view head) {
-  if (head.size() < 3 || head[0] != 'P') return false;
-  const bool known = (head[1] >= '1' && head[1] <= '7') || head[1] == 'F' || head[1] == 'f';
-  return known && (head[2] == '\n' || head[2] == ' ' || head[2] == '\r' || head[2] == '\t');
+/// "P6" and a blank, for the letters of `known`.
+bool is_portable_anymap(std::string_view head, std::string_view known) noexcept {
+  return head.size() >= 3 && head[0] == 'P' && known.find(head[1]) != std::string_view::npos &&
+         (head[2] == ' ' || (head[2] >= '\t' && head[2] <= '\r'));
 }
 
 std::string lower_case(std::string_view text) {
@@ -133,6 +133,12 @@ bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::str
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
+bool is_pnm(std::span<const std::uint8_t> bytes) noexcept {
+  std::array<char, 3> head{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
+  return is_portable_anymap({head.data(), head.size()}, "123456");
+}
+
 /// Also the two with the 42 in the wrong byte order, and BigTIFF, but not Canon's raw kind.
 bool is_tiff(std::span<const std::uint8_t> bytes) noexcept {
   constexpr std::array kHeads{"II*\0"sv, "MM\0*"sv, "II\0*"sv, "MM*\0"sv, "II+\0"sv, "MM\0+"sv};
@@ -153,6 +159,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
     return PictureKind::kJpeg;
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
+  if (is_pnm(bytes)) return PictureKind::kPnm;
   if (is_tiff(bytes)) return PictureKind::kTiff;
   if (is_webp(bytes)) return PictureKind::kWebp;
   return PictureKind::kOther;
@@ -168,7 +175,8 @@ std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes) {
   if (head.starts_with("\xFF\xD8"))
     return "this is a JPEG file that is damaged after its first two bytes; get it again";
   if (const auto name = find_signature(kPictures, head); !name.empty()) return refuse_picture(name);
-  if (is_portable_anymap(head)) return refuse_picture("a PPM, PGM or PBM picture");
+  if (is_portable_anymap(head, "Ff")) return refuse_picture("a PFM picture of floating-point numbers");
+  if (is_portable_anymap(head, "7")) return refuse_picture("a PAM picture (P7)");
   if (text_start(head).find("<svg") != std::string::npos) return refuse_picture("an SVG drawing");
   if (const auto name = find_signature(kOtherFiles, head); !name.empty()) {
     return fmt::format("not a picture: this is {}; give a picture ({})", name, kReadKinds);

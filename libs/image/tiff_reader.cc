@@ -76,6 +76,11 @@ int samlet_tiff_map(thandle_t handle, void** base, toff_t* size) {
 
 void samlet_tiff_unmap(thandle_t, void*, toff_t) {}
 
+int samlet_tiff_error(TIFF*, void* user, const char*, const char* format, std::va_list words)
+    __attribute__((format(printf, 4, 0)));
+int samlet_tiff_warning(TIFF*, void* user, const char*, const char* format, std::va_list words)
+    __attribute__((format(printf, 4, 0)));
+
 // A result other than 0 keeps libtiff from calling the process's handlers, which print.
 int samlet_tiff_error(TIFF*, void* user, const char*, const char* format, std::va_list words) {
   auto* source = static_cast<Source*>(user);
