@@ -49,6 +49,10 @@ TEST(DecodeImage, OrientationsEqualPillow) {
   EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
+TEST(DecodeImage, BmpEqualsPillow) {
+  EXPECT_EQ(check_recorded("bmp_"), 116);
+}
+
 TEST(DecodeImage, PnmEqualsPillow) {
   EXPECT_EQ(check_recorded("pnm_"), 40);
 }

@@ -74,6 +74,21 @@ TEST(PictureInfo, WebpAnimation) {
   EXPECT_EQ(read("webp_animation_one_frame.webp").info.frames, 1U);
 }
 
+TEST(PictureInfo, Bmp) {
+  const auto [info, warnings] = read("bmp_colour_24_40_0_7x9.bmp");
+  expect_stored(info, "BMP", 7, 9, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("bmp_indexed_4_40_1_7x9.bmp").info, "BMP", 7, 9, 4, "palette");
+  expect_stored(read("bmp_masks_32_5_56_7x9.bmp").info, "BMP", 7, 9, 8, "RGB with alpha");
+  const PictureInfo few = read("bmp_masks_16_0_40_7x9.bmp").info;
+  expect_stored(few, "BMP", 7, 9, 5, "RGB");
+  EXPECT_EQ(few.rule, "5, 6 and 5 bits become 8 by v x 255 / largest, up to 8 bits rounded down");
+}
+
 TEST(PictureInfo, Pnm) {
   const auto [info, warnings] = read("pnm_3_7x9.pnm");
   expect_stored(info, "PPM", 7, 9, 8, "RGB");

@@ -88,7 +88,6 @@ TEST_F(Refusal, OtherPictureKindsAreNamed) {
       {"GIF89a\1\0\1\0"sv, "GIF"},
       {"GIF87a\1\0\1\0"sv, "GIF"},
       {"II*\0\x10\0\0\0CR\2\0"sv, "CR2"},
-      {"BM\x46\0\0\0"sv, "BMP"},
       {"\0\0\0\x18"
        "ftypheic\0\0\0\0"sv,
        "HEIC"},

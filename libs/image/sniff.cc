@@ -13,7 +13,7 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 /// What is read, as the refusals list it.
-constexpr std::string_view kReadKinds = "JPEG, PNG, PPM, PGM, PBM, TIFF, WebP";
+constexpr std::string_view kReadKinds = "JPEG, PNG, BMP, PPM, PGM, PBM, TIFF, WebP";
 
 /// Bytes at a fixed place, and what they mean.
 struct Signature {
@@ -50,7 +50,6 @@ constexpr std::array kPictures{
     Signature{0, "\0\0\1\0"sv, "an icon (ICO)"},
     Signature{0, "\x8BJNG\r\n\x1A\n"sv, "a JNG picture"},
     Signature{0, "\x8AMNG\r\n\x1A\n"sv, "an MNG animation"},
-    Signature{0, "BM"sv, "a BMP picture"},
 };
 
 constexpr std::array kOtherFiles{
@@ -133,6 +132,12 @@ bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::str
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
+/// Two letters are little: the size of the header that follows must look like one, unless the file ends
+/// before.
+bool is_bmp(std::span<const std::uint8_t> bytes) noexcept {
+  return has_bytes(bytes, 0, "BM") && (bytes.size() < 18 || (bytes[15] | bytes[16] | bytes[17]) == 0);
+}
+
 bool is_pnm(std::span<const std::uint8_t> bytes) noexcept {
   std::array<char, 3> head{};
   std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
@@ -159,6 +164,7 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
     return PictureKind::kJpeg;
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
+  if (is_bmp(bytes)) return PictureKind::kBmp;
   if (is_pnm(bytes)) return PictureKind::kPnm;
   if (is_tiff(bytes)) return PictureKind::kTiff;
   if (is_webp(bytes)) return PictureKind::kWebp;

@@ -10,6 +10,7 @@ namespace samlet {
 enum class PictureKind {
   kJpeg,
   kPng,
+  kBmp,
   kPnm,
   kTiff,
   kWebp,

@@ -30,6 +30,7 @@ Image.MAX_IMAGE_PIXELS = None
 
 # The other kinds: the small cases of the differential tests.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
+import bmp
 import pnm
 import tiff as tiff_files
 import webp
@@ -469,6 +470,7 @@ def write_resize():
 
 if __name__ == "__main__":
     write_decode()
+    write_recorded(bmp, "bmp")
     write_recorded(pnm, "pnm")
     write_recorded(tiff_files, "tif")
     write_recorded(webp, "webp")
