@@ -19,6 +19,15 @@ namespace samlet {
 /// Decodes a whole PNG file (of an animation: the default picture). Errors and threads: as decode_jpeg.
 [[nodiscard]] Picture decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
 
+/// Decodes a whole BMP file. Errors and threads: as decode_jpeg.
+[[nodiscard]] Picture decode_bmp(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
+/// Decodes the first picture of a PBM, PGM or PPM file. Errors and threads: as decode_jpeg.
+[[nodiscard]] Picture decode_pnm(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
+/// Decodes the first page of a TIFF file. Errors and threads: as decode_jpeg.
+[[nodiscard]] Picture decode_tiff(std::span<const std::uint8_t> bytes, const DecodeOptions& options);
+
 /// Decodes a whole WebP file (of an animation: the first frame on its canvas). Errors and threads: as
 /// decode_jpeg.
 [[nodiscard]] Picture decode_webp(std::span<const std::uint8_t> bytes, const DecodeOptions& options);

@@ -58,6 +58,18 @@ TEST(DecodeImage, OrientationsEqualPillow) {
   EXPECT_EQ(check_recorded("exif_"), 79);
 }
 
+TEST(DecodeImage, BmpEqualsPillow) {
+  EXPECT_EQ(check_recorded("bmp_"), 116);
+}
+
+TEST(DecodeImage, PnmEqualsPillow) {
+  EXPECT_EQ(check_recorded("pnm_"), 40);
+}
+
+TEST(DecodeImage, TiffEqualsPillow) {
+  EXPECT_EQ(check_recorded("tiff_"), 62);
+}
+
 TEST(DecodeImage, WebpEqualsPillow) {
   EXPECT_EQ(check_recorded("webp_"), 75);
 }

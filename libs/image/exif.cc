@@ -2,108 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <utility>
 
 #include "libs/base/byte_reader.h"
+#include "libs/image/tiff_directory.h"
 
 namespace samlet {
 namespace {
 
 constexpr std::uint16_t kOrientationTag = 274;
-
-/// The field types of TIFF 6.0 that Pillow knows, by number; 0 bytes = unknown, such entries are skipped.
-enum class FieldKind { kUnknown, kText, kUnsigned, kSigned, kRational, kSignedRational, kFloat };
-struct FieldType {
-  std::size_t bytes = 0;
-  FieldKind kind = FieldKind::kUnknown;
-};
-constexpr std::array<FieldType, 17> kFieldTypes{{
-    {},
-    {1, FieldKind::kText},  // BYTE: Pillow gives bytes, which are never an orientation
-    {1, FieldKind::kText},  // ASCII
-    {2, FieldKind::kUnsigned},
-    {4, FieldKind::kUnsigned},
-    {8, FieldKind::kRational},
-    {1, FieldKind::kSigned},
-    {1, FieldKind::kText},  // UNDEFINED
-    {2, FieldKind::kSigned},
-    {4, FieldKind::kSigned},
-    {8, FieldKind::kSignedRational},
-    {4, FieldKind::kFloat},
-    {8, FieldKind::kFloat},
-    {4, FieldKind::kUnsigned},  // IFD
-    {},
-    {},
-    {8, FieldKind::kUnsigned},  // LONG8
-}};
-
-/// Numbers in the byte order that the TIFF header names.
-class TiffReader {
- public:
-  TiffReader(std::span<const std::uint8_t> bytes, bool little) noexcept : reader_(bytes), little_(little) {}
-
-  [[nodiscard]] ByteReader& raw() noexcept { return reader_; }
-  [[nodiscard]] std::optional<std::uint16_t> u16() noexcept {
-    return little_ ? reader_.u16_le() : reader_.u16_be();
-  }
-  [[nodiscard]] std::optional<std::uint32_t> u32() noexcept {
-    return little_ ? reader_.u32_le() : reader_.u32_be();
-  }
-  [[nodiscard]] std::optional<std::uint64_t> unsigned_of(std::size_t bytes) noexcept {
-    const auto view = reader_.take(bytes);
-    if (!view) return std::nullopt;
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < bytes; ++i) value = (value << 8) | (*view)[little_ ? bytes - 1 - i : i];
-    return value;
-  }
-  /// Two's complement of `bytes` bytes.
-  [[nodiscard]] std::optional<std::int64_t> signed_of(std::size_t bytes) noexcept {
-    const auto value = unsigned_of(bytes);
-    if (!value) return std::nullopt;
-    const auto unused_bits = static_cast<int>(64 - 8 * bytes);
-    return static_cast<std::int64_t>(*value << unused_bits) >> unused_bits;
-  }
-
- private:
-  ByteReader reader_;
-  bool little_;
-};
-
-std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator) noexcept {
-  if (!numerator || !denominator || *denominator == 0.0) return std::nullopt;
-  return *numerator / *denominator;
-}
-
-/// The first value of a field, whatever its number type; doubles hold every legal value exactly.
-std::optional<double> first_value(TiffReader data, FieldType type) noexcept {
-  switch (type.kind) {
-    case FieldKind::kUnsigned:
-      return data.unsigned_of(type.bytes);
-    case FieldKind::kSigned:
-      return data.signed_of(type.bytes);
-    case FieldKind::kRational: {
-      const auto numerator = data.unsigned_of(4);
-      return ratio(numerator, data.unsigned_of(4));
-    }
-    case FieldKind::kSignedRational: {
-      const auto numerator = data.signed_of(4);
-      return ratio(numerator, data.signed_of(4));
-    }
-    case FieldKind::kFloat: {
-      const auto bits = data.unsigned_of(type.bytes);
-      if (!bits) return std::nullopt;
-      if (type.bytes == 4)
-        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(*bits)));
-      return std::bit_cast<double>(*bits);
-    }
-    case FieldKind::kUnknown:
-    case FieldKind::kText:
-      break;
-  }
-  return std::nullopt;
-}
 
 Orientation to_orientation(std::optional<double> value) noexcept {
   for (int i = 1; i <= 8; ++i) {
@@ -112,45 +20,7 @@ Orientation to_orientation(std::optional<double> value) noexcept {
   return Orientation::kUpright;
 }
 
-/// Walks the entries in order, because Pillow does: an entry whose data lies outside of the block ends the
-/// walk, one that claims more than the block has (counted over all entries) is skipped, the first of equal
-/// tags wins.
-ExifOrientation walk_directory(std::span<const std::uint8_t> tiff, TiffReader reader, bool little) noexcept {
-  const auto entries = reader.u16();
-  std::uint64_t claimed = 0;
-  for (std::uint32_t i = 0; i < entries.value_or(0); ++i) {
-    const auto tag = reader.u16();
-    const auto type_number = reader.u16();
-    const auto count = reader.u32();
-    const auto field = reader.raw().take(4);
-    if (!tag || !type_number || !count || !field) break;
-    const FieldType type = *type_number < kFieldTypes.size() ? kFieldTypes[*type_number] : FieldType{};
-    const std::uint64_t size = std::uint64_t{*count} * type.bytes;
-    if (type.kind == FieldKind::kUnknown || size == 0) continue;
-    TiffReader data(*field, little);
-    if (size > 4) {
-      claimed += size;
-      if (claimed > tiff.size()) continue;
-      const std::uint64_t offset = data.unsigned_of(4).value_or(0);
-      if (offset + size > tiff.size()) break;
-      data = TiffReader(tiff.subspan(offset, size), little);
-    }
-    if (*tag == kOrientationTag) return {ExifState::kTag, to_orientation(first_value(data, type))};
-  }
-  return {};
-}
-
 constexpr std::array<std::uint8_t, 6> kExifPrefix{'E', 'x', 'i', 'f', 0, 0};
-
-/// True for the four plain headers; the two with the 42 in the wrong byte order occur and Pillow takes them.
-/// BigTIFF does not fit EXIF's 32-bit offsets: Pillow fails on "II+\0" and reads "MM\0+" as plain.
-bool has_tiff_header(std::span<const std::uint8_t> tiff) noexcept {
-  if (tiff.size() < 8) return false;
-  const bool little = tiff[0] == 'I' && tiff[1] == 'I';
-  const bool big = tiff[0] == 'M' && tiff[1] == 'M';
-  const bool plain = (tiff[2] == 0x2A && tiff[3] == 0) || (tiff[2] == 0 && tiff[3] == 0x2A);
-  return (little || big) && (plain || (big && tiff[2] == 0 && tiff[3] == 0x2B));
-}
 
 Image transposed(const Image& image) {
   Image out{image.height, image.width, std::vector<std::uint8_t>(image.rgb.size())};
@@ -206,13 +76,15 @@ ExifOrientation read_exif_orientation(std::span<const std::uint8_t> block) noexc
     }
   }
   if (block.empty()) return {};
-  if (!has_tiff_header(block)) return {ExifState::kUnreadable, Orientation::kUpright};
-  const bool little = block[0] == 'I';
-  TiffReader reader(block, little);
-  if (!reader.raw().seek(4)) return {};
-  const auto offset = reader.u32();
-  if (!offset || !reader.raw().seek(*offset)) return {};
-  return walk_directory(block, reader, little);
+  auto header = read_tiff_header(block);
+  // BigTIFF does not fit EXIF's 32-bit offsets: Pillow fails on "II+\0" and reads "MM\0+" as plain.
+  if (!header || (header->big_tiff && header->little)) return {ExifState::kUnreadable, Orientation::kUpright};
+  if (header->big_tiff) *header = {false, false, ByteReader(block.subspan(4)).u32_be().value_or(0)};
+  TiffDirectory directory(block, *header, header->first);
+  while (const auto field = directory.next()) {
+    if (field->tag == kOrientationTag) return {ExifState::kTag, to_orientation(field->number())};
+  }
+  return {};
 }
 
 std::optional<Orientation> read_xmp_orientation(std::string_view packet) noexcept {

@@ -27,6 +27,12 @@ Picture decode_known(std::span<const std::uint8_t> bytes, const DecodeOptions& o
       return decode_jpeg(bytes, options);
     case PictureKind::kPng:
       return decode_png(bytes, options);
+    case PictureKind::kBmp:
+      return decode_bmp(bytes, options);
+    case PictureKind::kPnm:
+      return decode_pnm(bytes, options);
+    case PictureKind::kTiff:
+      return decode_tiff(bytes, options);
     case PictureKind::kWebp:
       return decode_webp(bytes, options);
     case PictureKind::kHeif:

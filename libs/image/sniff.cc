@@ -14,6 +14,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
+/// What is read, as the refusals list it.
+constexpr std::string_view kReadKinds = "JPEG, PNG, WebP, TIFF, BMP, GIF, PPM, PGM, PBM, HEIC, AVIF";
+
 /// Bytes at a fixed place, and what they mean.
 struct Signature {
   std::size_t offset;
@@ -24,10 +27,6 @@ struct Signature {
 // Order matters where one signature begins with another.
 constexpr std::array kPictures{
     Signature{8, "CR\2\0"sv, "a Canon raw picture (CR2)"},
-    Signature{0, "II*\0"sv, "a TIFF or camera raw picture"},
-    Signature{0, "MM\0*"sv, "a TIFF or camera raw picture"},
-    Signature{0, "II+\0"sv, "a BigTIFF picture"},
-    Signature{0, "MM\0+"sv, "a BigTIFF picture"},
     Signature{0, "IIRO"sv, "an Olympus raw picture (ORF)"},
     Signature{0, "IIU\0"sv, "a Panasonic raw picture (RW2)"},
     Signature{0, "FUJIFILMCCD-RAW"sv, "a Fujifilm raw picture (RAF)"},
@@ -45,7 +44,6 @@ constexpr std::array kPictures{
     Signature{0, "\0\0\1\0"sv, "an icon (ICO)"},
     Signature{0, "\x8BJNG\r\n\x1A\n"sv, "a JNG picture"},
     Signature{0, "\x8AMNG\r\n\x1A\n"sv, "an MNG animation"},
-    Signature{0, "BM"sv, "a BMP picture"},
 };
 
 constexpr std::array kOtherFiles{
@@ -81,10 +79,10 @@ std::string_view find_signature(const std::array<Signature, N>& table, std::stri
   return {};
 }
 
-bool is_portable_anymap(std::string_view head) {
-  if (head.size() < 3 || head[0] != 'P') return false;
-  const bool known = (head[1] >= '1' && head[1] <= '7') || head[1] == 'F' || head[1] == 'f';
-  return known && (head[2] == '\n' || head[2] == ' ' || head[2] == '\r' || head[2] == '\t');
+/// "P6" and a blank, for the letters of `known`.
+bool is_portable_anymap(std::string_view head, std::string_view known) noexcept {
+  return head.size() >= 3 && head[0] == 'P' && known.find(head[1]) != std::string_view::npos &&
+         (head[2] == ' ' || (head[2] >= '\t' && head[2] <= '\r'));
 }
 
 std::string lower_case(std::string_view text) {
@@ -128,6 +126,26 @@ bool has_bytes(std::span<const std::uint8_t> bytes, std::size_t offset, std::str
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
+/// Two letters are little: the size of the header that follows must look like one, unless the file ends
+/// before.
+bool is_bmp(std::span<const std::uint8_t> bytes) noexcept {
+  return has_bytes(bytes, 0, "BM") && (bytes.size() < 18 || (bytes[15] | bytes[16] | bytes[17]) == 0);
+}
+
+bool is_pnm(std::span<const std::uint8_t> bytes) noexcept {
+  std::array<char, 3> head{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
+  return is_portable_anymap({head.data(), head.size()}, "123456");
+}
+
+/// Also the two with the 42 in the wrong byte order, and BigTIFF, but not Canon's raw kind.
+bool is_tiff(std::span<const std::uint8_t> bytes) noexcept {
+  constexpr std::array kHeads{"II*\0"sv, "MM\0*"sv, "II\0*"sv, "MM*\0"sv, "II+\0"sv, "MM\0+"sv};
+  return std::any_of(kHeads.begin(), kHeads.end(),
+                     [&](std::string_view h) { return has_bytes(bytes, 0, h); }) &&
+         !has_bytes(bytes, 8, "CR\2\0"sv);
+}
+
 bool is_webp(std::span<const std::uint8_t> bytes) noexcept {
   return has_bytes(bytes, 0, "RIFF") && has_bytes(bytes, 8, "WEBP");
 }
@@ -140,6 +158,9 @@ PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept {
     return PictureKind::kJpeg;
   if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
     return PictureKind::kPng;
+  if (is_bmp(bytes)) return PictureKind::kBmp;
+  if (is_pnm(bytes)) return PictureKind::kPnm;
+  if (is_tiff(bytes)) return PictureKind::kTiff;
   if (is_webp(bytes)) return PictureKind::kWebp;
   if (has_bytes(bytes, 0, "GIF87a") || has_bytes(bytes, 0, "GIF89a")) return PictureKind::kGif;
   if (heif_brand(bytes) != HeifBrand::kNone) return PictureKind::kHeif;
@@ -156,17 +177,16 @@ std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes) {
   if (head.starts_with("\xFF\xD8"))
     return "this is a JPEG file that is damaged after its first two bytes; get it again";
   if (const auto name = find_signature(kPictures, head); !name.empty()) return refuse_picture(name);
-  if (is_portable_anymap(head)) return refuse_picture("a PPM, PGM or PBM picture");
+  if (is_portable_anymap(head, "Ff")) return refuse_picture("a PFM picture of floating-point numbers");
+  if (is_portable_anymap(head, "7")) return refuse_picture("a PAM picture (P7)");
   if (text_start(head).find("<svg") != std::string::npos) return refuse_picture("an SVG drawing");
   if (const auto name = find_signature(kOtherFiles, head); !name.empty()) {
-    return fmt::format(
-        "not a picture: this is {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", name);
+    return fmt::format("not a picture: this is {}; give a picture ({})", name, kReadKinds);
   }
   if (const auto kind = text_kind(head); !kind.empty()) {
-    return fmt::format(
-        "not a picture: it looks like {}; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)", kind);
+    return fmt::format("not a picture: it looks like {}; give a picture ({})", kind, kReadKinds);
   }
-  return "not a picture of a kind that is known; give a picture file (JPEG, PNG, WebP, TIFF, GIF, HEIC, ...)";
+  return fmt::format("not a picture of a kind that is known; give one that is ({})", kReadKinds);
 }
 
 }  // namespace samlet

@@ -7,12 +7,12 @@
 
 namespace samlet {
 
-enum class PictureKind { kJpeg, kPng, kWebp, kHeif, kGif, kOther };
+enum class PictureKind { kJpeg, kPng, kBmp, kPnm, kTiff, kWebp, kGif, kHeif, kOther };
 
-/// By the signatures; what is not read is kOther. Thread-safe.
+/// By the signature; what is not read is kOther. Thread-safe.
 [[nodiscard]] PictureKind picture_kind(std::span<const std::uint8_t> bytes) noexcept;
 
-/// The sentence that refuses bytes which are neither: it names the kind when it is known ("this is a WebP
+/// The sentence that refuses bytes of kind kOther: it names the kind when it is known ("this is a PSD
 /// picture ...") and says what to do. Thread-safe.
 [[nodiscard]] std::string refusal_of_other_kind(std::span<const std::uint8_t> bytes);
 

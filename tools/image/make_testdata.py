@@ -30,8 +30,11 @@ Image.MAX_IMAGE_PIXELS = None
 
 # The other kinds: the small cases of the differential tests.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pictures"))
+import bmp
 import gif
 import heif
+import pnm
+import tiff as tiff_files
 import webp
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "libs/image/testdata"
@@ -469,6 +472,9 @@ def write_resize():
 
 if __name__ == "__main__":
     write_decode()
+    write_recorded(bmp, "bmp")
+    write_recorded(pnm, "pnm")
+    write_recorded(tiff_files, "tif")
     write_recorded(webp, "webp")
     write_recorded(heif, "heif")
     write_recorded(gif, "gif")
