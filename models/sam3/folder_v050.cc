@@ -41,12 +41,20 @@ GraphFile read_file_of(const fs::path& path) {
   return {path, kKind, ort::read_model_file(path)};
 }
 
-std::optional<Shape> shape_of(const MappedTensor* tensor) {
-  return tensor == nullptr ? std::nullopt : std::optional(tensor->value.shape);
+/// Of the output with that role; of the only one that may have it as long as none has.
+std::optional<Shape> shape_of(const MappedGraph& graph, std::string_view role) {
+  if (const MappedTensor* tensor = graph.output(role)) return tensor->value.shape;
+  std::optional<Shape> only;
+  for (const MappedTensor& tensor : graph.outputs) {
+    if (tensor.used || !find_role(graph.kind, Direction::kOutput, role)->fits(tensor.value)) continue;
+    if (only) return std::nullopt;
+    only = tensor.value.shape;
+  }
+  return only;
 }
 
 KnownShapes shapes_of_text(const MappedGraph& language) {
-  return {shape_of(language.output(v030::kTextMask)), shape_of(language.output(v030::kTextMemory))};
+  return {shape_of(language, v030::kTextMask), shape_of(language, v030::kTextMemory)};
 }
 
 /// The graphs of a folder are mapped from the end: what the decoders take says what the encoders must give.
@@ -64,8 +72,12 @@ class Opener {
     opened.info.name = folder_name(folder_);
     Mapper image =
         mapper(graph_path(folder_, GraphKind::kImageEncoder, model_.aliases), GraphKind::kImageEncoder);
+    image.by_shape(shape_rule({}));
+    image.require_inputs(shape_rule({}));
     opened.text_encoder = text_encoder(opened.info.name);
     Mapper language = mapper(opened.text_encoder.graph, GraphKind::kLanguageEncoder);
+    language.by_shape(shape_rule({}));
+    language.require_inputs(shape_rule({}));
     model_.decoder = decoder(image.graph(), shapes_of_text(language.graph()));
     const ShapeRule text_rule =
         shape_rule({std::nullopt, model_.decoder.input(v030::kLanguageFeatures)->value.shape});
@@ -140,6 +152,7 @@ class Opener {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kModelUnsupported) throw;
       model_.no_points = error.what();
+      model_.has_bad_points = true;
     }
   }
 
@@ -179,15 +192,16 @@ class Opener {
     std::vector<FeatureLink> links;
     for (const MappedTensor& input : decoder.inputs) {
       if (input.role == nullptr) {
-        links.push_back({input.value.name, input.value.name});
+        const bool is_position = input.value.name.find("pos") != std::string::npos;
+        links.push_back({input.value.name, input.value.name, is_position});
         continue;
       }
       if (find_role(GraphKind::kImageEncoder, Direction::kOutput, input.role->name) == nullptr) continue;
       const MappedTensor* made = model_.image.output(input.role->name);
       if (made == nullptr) {
-        refuse_mapping(model_.image,
-                       fmt::format("nothing was found for {}, which {} takes as {}", input.role->name,
-                                   decoder.file.name(), sam3::describe(input.value)));
+        refuse_mapping(decoder,
+                       fmt::format("nothing was found for its input {}; {} gives {}", describe(input),
+                                   model_.image.file.name(), describe(model_.image.outputs)));
       }
       require_fits(model_.image.file, made->value.name, decoder.file, input.value.name);
       links.push_back({made->value.name, input.value.name, input.role->name == v030::kPosition2});
@@ -202,6 +216,7 @@ class Opener {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kModelUnsupported) throw;
       model_.no_points = error.what();
+      model_.has_bad_points = true;
       model_.points.reset();
     }
   }
@@ -338,7 +353,8 @@ class Opener {
     for (const auto& [name, value] : model_.aliases.facts) {
       if (name != kFactClosingPoint && name != kFactBoxLayout) state(name, value, kByFile);
     }
-    if (!model_.no_points.empty()) state("clicks", "not possible", model_.no_points);
+    if (!model_.no_points.empty() && !model_.has_bad_points)
+      state("clicks", "not possible", model_.no_points);
   }
 
   void fill_info(Folder& opened) const {
