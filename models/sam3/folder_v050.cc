@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLayoutName = "sam3-onnx v0.5.0";
 constexpr const char* kKind = "a graph of SAM 3";
+/// The most boxes or points that a graph may fix; it only keeps a damaged file from asking for gigabytes.
+constexpr std::int64_t kMaxSlots = 4096;
 constexpr const char* kByFile = "the alias file";
 
 bool is_there(const fs::path& path) {
@@ -147,6 +149,9 @@ class Opener {
         refuse_mapping(mapped,
                        fmt::format("nothing was found for {}, without which its {} would have to be given",
                                    v1::kHasMask, v1::kMaskInput));
+      const MappedTensor& labels = *mapped.input(v1::kPointLabels);
+      if (labels.value.shape.back() == 0 || labels.value.shape.back() > kMaxSlots)
+        refuse_mapping(mapped, fmt::format("{} is no number of points", sam3::describe(labels.value)));
       model_.mask_side = side_of_mask_input(mapped);
       model_.points = std::move(mapped);
     } catch (const Error& error) {
@@ -306,6 +311,8 @@ class Opener {
   void note_slots(const MappedTensor& tensor, Order order) {
     const Shape& shape = tensor.value.shape;
     const std::int64_t slots = order == Order::kPromptFirst ? shape[1] : shape[0];
+    if (slots > kMaxSlots)
+      refuse_mapping(model_.decoder, fmt::format("{} has too many slots", sam3::describe(tensor.value)));
     if (slots == 0)
       refuse_mapping(model_.decoder, fmt::format("{} has no slot", sam3::describe(tensor.value)));
     if (slots > 0) model_.box_slots = static_cast<std::size_t>(slots);

@@ -293,6 +293,58 @@ TEST_F(Foreign, TextMayStandEitherWay) {
   expect_as_the_stub();
 }
 
+TEST_F(Foreign, WhereNoDimensionIsFixedOneBoxIsGiven) {
+  edit(kDecoderFile, [](OnnxEdit& g) {
+    g.drop_input("language_features").add_input("text_memory", OnnxType::kFloat, {-1, -1, 8});
+    g.before({"Identity", {"text_memory"}, {"language_features"}});
+  });
+  EXPECT_EQ(open().info.max_boxes, 1U);
+  EXPECT_TRUE(contains(fact(open(), kFactBoxLayout), "unknown, so only one box is given"));
+  expect_as_the_stub({kPrompts[0], kPrompts[1]});
+  EXPECT_TRUE(
+      contains(error_of([&] { (void)segment_with(open(), {kPrompts[2]}, 0.3); }).what(), "takes 1 at most"));
+  aliases(R"({"facts": {"box_layout": "prompt_first"}})");
+  EXPECT_EQ(open().info.max_boxes, std::nullopt);
+  expect_as_the_stub();
+}
+
+TEST_F(Foreign, MoreSlotsThanAnyoneHasAreRefused) {
+  edit(kDecoderFile, [](OnnxEdit& g) { wrap_boxes(g, std::int64_t{1} << 40, false); });
+  EXPECT_TRUE(contains(error_of([&] { (void)open(); }).what(), "has too many slots"));
+}
+
+TEST_F(Foreign, NegativeBoxesNeedLabels) {
+  edit(kDecoderFile, [](OnnxEdit& g) {
+    g.drop_input("box_labels")
+        .integers("one", {1}, {})
+        .before({"Cast", {"box_masks"}, {"zeros"}, {}, {{"to", 7}}});
+    g.before({"Mul", {"zeros", "nothing"}, {"none"}}).integers("nothing", {0}, {});
+    g.before({"Add", {"none", "one"}, {"box_labels"}});
+  });
+  expect_as_the_stub({kPrompts[0], kPrompts[1]});
+  EXPECT_TRUE(contains(error_of([&] { (void)segment_with(open(), {kPrompts[2]}, 0.3); }).what(),
+                       "takes no box_labels, so it knows no negative boxes"));
+}
+
+class ForeignV030 : public Foreign {
+ protected:
+  ForeignV030() : Foreign("stub-v030") {}
+};
+
+TEST_F(ForeignV030, APointDecoderThatNothingFeedsLeavesTextAsItWas) {
+  EXPECT_EQ(open().layout, Layout::kSam3OnnxV030);
+  const std::vector<ConceptPrompt> prompts{kPrompts[0], kPrompts[1]};
+  const Result before = segment_with(open(), prompts, 0.5);
+  fs::copy_file(stub("stub-v1") / kPointDecoderFile, scratch_.path() / kPointDecoderFile);
+  const Folder folder = open();
+  EXPECT_EQ(folder.layout, Layout::kSam3OnnxV050);
+  EXPECT_EQ(folder.info.min_threshold, 0.5);
+  EXPECT_EQ(folder.info.max_boxes, 1U);
+  EXPECT_TRUE(folder.foreign->has_bad_points);
+  EXPECT_TRUE(contains(folder.foreign->no_points, "nothing was found for its input 'point_fpn_0'"));
+  expect_same(segment_with(folder, prompts, 0.5), before);
+}
+
 TEST_F(Foreign, MasksMayBeProbabilitiesWithOneMoreDimension) {
   edit(kDecoderFile, [](OnnxEdit& g) {
     g.drop_output("mask_logits").integers("one", {1}, {1});
