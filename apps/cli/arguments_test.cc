@@ -55,8 +55,17 @@ TEST(Arguments, PicturesAreNamesAndNotLists) {
             (std::vector<std::string>{"[a,b]", "c,d"}));
 }
 
+TEST(Arguments, AnAliasFileIsForRunAndCheck) {
+  EXPECT_EQ(parse_run({"run", "./m", "a.jpg", "--text", "x", "--aliases", "names.json"}).aliases,
+            "names.json");
+  EXPECT_EQ(parse_run({"run", "./m", "a.jpg", "--text", "x"}).aliases, "");
+  EXPECT_EQ(std::get<CheckArguments>(parse({"check", "./m", "--aliases", "names.json"})).aliases,
+            "names.json");
+  EXPECT_EQ(refusal({"check", "./m", "--aliases", ""}), ErrorCode::kUsage);
+}
+
 TEST(Arguments, EmptyWordsAreMistakes) {
-  for (const char* option : {"--threshold", "--out", "--max-pixels", "--threads", "--device"}) {
+  for (const char* option : {"--threshold", "--out", "--max-pixels", "--threads", "--device", "--aliases"}) {
     EXPECT_EQ(refusal({"run", "./m", "a.jpg", "--text", "x", option, ""}), ErrorCode::kUsage) << option;
   }
   for (const char* pixels : {"0", "-1", "99999999999999999999999"}) {

@@ -120,6 +120,8 @@ class FolderChecker {
         say("contract", graph->file.name(), CheckStatus::kNote, "gives " + describe(output));
     }
     tell_facts("contract", model.facts);
+    if (model.has_bad_points)
+      say("contract", std::string(kPointDecoderFile), CheckStatus::kFailed, model.no_points);
     say("contract", "all graphs", CheckStatus::kPassed,
         model.points ? "every input has a role, and the graphs fit together"
                      : "every input for text and boxes has a role, and the graphs fit together");

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLayoutName = "sam3-onnx v0.5.0";
 constexpr const char* kKind = "a graph of SAM 3";
+/// The most boxes or points that a graph may fix; it only keeps a damaged file from asking for gigabytes.
+constexpr std::int64_t kMaxSlots = 4096;
 constexpr const char* kByFile = "the alias file";
 
 bool is_there(const fs::path& path) {
@@ -41,12 +43,20 @@ GraphFile read_file_of(const fs::path& path) {
   return {path, kKind, ort::read_model_file(path)};
 }
 
-std::optional<Shape> shape_of(const MappedTensor* tensor) {
-  return tensor == nullptr ? std::nullopt : std::optional(tensor->value.shape);
+/// Of the output with that role; of the only one that may have it as long as none has.
+std::optional<Shape> shape_of(const MappedGraph& graph, std::string_view role) {
+  if (const MappedTensor* tensor = graph.output(role)) return tensor->value.shape;
+  std::optional<Shape> only;
+  for (const MappedTensor& tensor : graph.outputs) {
+    if (tensor.used || !find_role(graph.kind, Direction::kOutput, role)->fits(tensor.value)) continue;
+    if (only) return std::nullopt;
+    only = tensor.value.shape;
+  }
+  return only;
 }
 
 KnownShapes shapes_of_text(const MappedGraph& language) {
-  return {shape_of(language.output(v030::kTextMask)), shape_of(language.output(v030::kTextMemory))};
+  return {shape_of(language, v030::kTextMask), shape_of(language, v030::kTextMemory)};
 }
 
 /// The graphs of a folder are mapped from the end: what the decoders take says what the encoders must give.
@@ -64,8 +74,12 @@ class Opener {
     opened.info.name = folder_name(folder_);
     Mapper image =
         mapper(graph_path(folder_, GraphKind::kImageEncoder, model_.aliases), GraphKind::kImageEncoder);
+    image.by_shape(shape_rule({}));
+    image.require_inputs(shape_rule({}));
     opened.text_encoder = text_encoder(opened.info.name);
     Mapper language = mapper(opened.text_encoder.graph, GraphKind::kLanguageEncoder);
+    language.by_shape(shape_rule({}));
+    language.require_inputs(shape_rule({}));
     model_.decoder = decoder(image.graph(), shapes_of_text(language.graph()));
     const ShapeRule text_rule =
         shape_rule({std::nullopt, model_.decoder.input(v030::kLanguageFeatures)->value.shape});
@@ -135,11 +149,15 @@ class Opener {
         refuse_mapping(mapped,
                        fmt::format("nothing was found for {}, without which its {} would have to be given",
                                    v1::kHasMask, v1::kMaskInput));
+      const MappedTensor& labels = *mapped.input(v1::kPointLabels);
+      if (labels.value.shape.back() == 0 || labels.value.shape.back() > kMaxSlots)
+        refuse_mapping(mapped, fmt::format("{} is no number of points", sam3::describe(labels.value)));
       model_.mask_side = side_of_mask_input(mapped);
       model_.points = std::move(mapped);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kModelUnsupported) throw;
       model_.no_points = error.what();
+      model_.has_bad_points = true;
     }
   }
 
@@ -179,15 +197,16 @@ class Opener {
     std::vector<FeatureLink> links;
     for (const MappedTensor& input : decoder.inputs) {
       if (input.role == nullptr) {
-        links.push_back({input.value.name, input.value.name});
+        const bool is_position = input.value.name.find("pos") != std::string::npos;
+        links.push_back({input.value.name, input.value.name, is_position});
         continue;
       }
       if (find_role(GraphKind::kImageEncoder, Direction::kOutput, input.role->name) == nullptr) continue;
       const MappedTensor* made = model_.image.output(input.role->name);
       if (made == nullptr) {
-        refuse_mapping(model_.image,
-                       fmt::format("nothing was found for {}, which {} takes as {}", input.role->name,
-                                   decoder.file.name(), sam3::describe(input.value)));
+        refuse_mapping(decoder,
+                       fmt::format("nothing was found for its input {}; {} gives {}", describe(input),
+                                   model_.image.file.name(), describe(model_.image.outputs)));
       }
       require_fits(model_.image.file, made->value.name, decoder.file, input.value.name);
       links.push_back({made->value.name, input.value.name, input.role->name == v030::kPosition2});
@@ -202,6 +221,7 @@ class Opener {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kModelUnsupported) throw;
       model_.no_points = error.what();
+      model_.has_bad_points = true;
       model_.points.reset();
     }
   }
@@ -291,6 +311,8 @@ class Opener {
   void note_slots(const MappedTensor& tensor, Order order) {
     const Shape& shape = tensor.value.shape;
     const std::int64_t slots = order == Order::kPromptFirst ? shape[1] : shape[0];
+    if (slots > kMaxSlots)
+      refuse_mapping(model_.decoder, fmt::format("{} has too many slots", sam3::describe(tensor.value)));
     if (slots == 0)
       refuse_mapping(model_.decoder, fmt::format("{} has no slot", sam3::describe(tensor.value)));
     if (slots > 0) model_.box_slots = static_cast<std::size_t>(slots);
@@ -338,7 +360,8 @@ class Opener {
     for (const auto& [name, value] : model_.aliases.facts) {
       if (name != kFactClosingPoint && name != kFactBoxLayout) state(name, value, kByFile);
     }
-    if (!model_.no_points.empty()) state("clicks", "not possible", model_.no_points);
+    if (!model_.no_points.empty() && !model_.has_bad_points)
+      state("clicks", "not possible", model_.no_points);
   }
 
   void fill_info(Folder& opened) const {

@@ -42,7 +42,8 @@ struct ForeignModel {
   MappedGraph language;
   MappedGraph decoder;
   std::optional<MappedGraph> points;
-  std::string no_points;  ///< Why there is no point decoder, as a sentence; empty when there is one.
+  std::string no_points;        ///< Why there is no point decoder, as a sentence; empty when there is one.
+  bool has_bad_points = false;  ///< There is a file, but it cannot be run.
   std::vector<FeatureLink> decoder_features;
   std::vector<FeatureLink> point_features;
 

@@ -26,12 +26,6 @@ const MappedTensor* with_role(const std::vector<MappedTensor>& tensors, std::str
   return at == tensors.end() ? nullptr : &*at;
 }
 
-std::string describe_side(const char* verb, const std::vector<MappedTensor>& tensors) {
-  std::vector<std::string> parts;
-  for (const MappedTensor& tensor : tensors) parts.push_back(describe(tensor));
-  return fmt::format("it {} {}", verb, parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; ")));
-}
-
 std::string names_of(const std::vector<const Role*>& roles) {
   std::vector<std::string_view> names;
   for (const Role* role : roles) names.push_back(role->name);
@@ -77,6 +71,12 @@ std::string describe(const MappedTensor& tensor) {
                      words_for(tensor.how));
 }
 
+std::string describe(std::span<const MappedTensor> tensors) {
+  std::vector<std::string> parts;
+  for (const MappedTensor& tensor : tensors) parts.push_back(describe(tensor));
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
 bool may_be(const Shape& a, const Shape& b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](std::int64_t x, std::int64_t y) { return x < 0 || y < 0 || x == y; });
@@ -85,10 +85,11 @@ bool may_be(const Shape& a, const Shape& b) noexcept {
 void refuse_mapping(const MappedGraph& graph, const std::string& what) {
   throw Error(
       ErrorCode::kModelUnsupported,
-      fmt::format("'{}' cannot be run as the {} of SAM 3: {}; {}; {}. Say in a JSON file what its tensors "
-                  "are for, and give it with --aliases FILE, or export or download the model again",
-                  path_to_utf8(graph.file.path), name_of(graph.kind), what,
-                  describe_side("takes", graph.inputs), describe_side("gives", graph.outputs)));
+      fmt::format(
+          "'{}' cannot be run as the {} of SAM 3: {}; it takes {}; it gives {}. Say in a JSON file what its "
+          "tensors are for, and give it with --aliases FILE, or export or download the model again",
+          path_to_utf8(graph.file.path), name_of(graph.kind), what, describe(graph.inputs),
+          describe(graph.outputs)));
 }
 
 Mapper::Mapper(GraphFile file, GraphKind kind, const AliasFile* aliases) : aliases_(aliases) {
@@ -215,11 +216,11 @@ void Mapper::by_shape(const ShapeRule& rule, std::span<const std::string_view> w
   }
 }
 
-MappedGraph Mapper::finish(const ShapeRule& rule) {
+void Mapper::note_missing(Direction direction, const ShapeRule& rule) {
   for (const Role& role : roles()) {
-    if (!role.needed || !is_open(role)) continue;
+    if (role.direction != direction || !role.needed || !is_open(role)) continue;
     std::vector<std::string> candidates;
-    for (const MappedTensor& tensor : side(role.direction)) {
+    for (const MappedTensor& tensor : side(direction)) {
       if (!tensor.used && role.fits(tensor.value) && rule(role, graph_, tensor))
         candidates.push_back(fmt::format("'{}'", printable(tensor.value.name)));
     }
@@ -227,6 +228,10 @@ MappedGraph Mapper::finish(const ShapeRule& rule) {
                             ? fmt::format("nothing was found for {}", role.name)
                             : fmt::format("{} might each be {}", fmt::join(candidates, ", "), role.name));
   }
+}
+
+void Mapper::require_inputs(const ShapeRule& rule) {
+  note_missing(Direction::kInput, rule);
   for (const MappedTensor& tensor : graph_.inputs) {
     if (tensor.used) continue;
     const auto open = open_roles(Direction::kInput, tensor, rule);
@@ -235,6 +240,11 @@ MappedGraph Mapper::finish(const ShapeRule& rule) {
                      : fmt::format("the input {} might be {}", sam3::describe(tensor.value), names_of(open)));
   }
   if (!problems_.empty()) refuse_mapping(graph_, fmt::format("{}", fmt::join(problems_, "; ")));
+}
+
+MappedGraph Mapper::finish(const ShapeRule& rule) {
+  note_missing(Direction::kOutput, rule);
+  require_inputs(rule);
   return std::move(graph_);
 }
 

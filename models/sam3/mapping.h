@@ -67,6 +67,8 @@ class Mapper {
   void by_taker(const MappedGraph& taker);
   [[nodiscard]] const MappedGraph& graph() const noexcept { return graph_; }
 
+  /// Refuses a graph that is quite another one before others are looked at: as `finish`, for inputs only.
+  void require_inputs(const ShapeRule& rule);
   /// The graph, with all inputs and all needed outputs mapped. Errors: kModelUnsupported listing every
   /// tensor, what it was taken for, and what is missing; kUsage for an alias file that does not fit.
   [[nodiscard]] MappedGraph finish(const ShapeRule& rule);
@@ -79,6 +81,7 @@ class Mapper {
   void by_file(const Role& role);
   void by_table(const Role& role);
   [[nodiscard]] bool is_open(const Role& role);
+  void note_missing(Direction direction, const ShapeRule& rule);
   bool by_shape_once(Direction direction, const ShapeRule& rule, std::span<const std::string_view> wanted);
   [[nodiscard]] std::vector<const Role*> open_roles(Direction direction, const MappedTensor& tensor,
                                                     const ShapeRule& rule);
@@ -93,6 +96,9 @@ class Mapper {
 
 /// "'boxes_in' f32 [1, 1, 4]: box_coords, by the alias table"
 [[nodiscard]] std::string describe(const MappedTensor& tensor);
+
+/// All of them, with semicolons between.
+[[nodiscard]] std::string describe(std::span<const MappedTensor> tensors);
 
 /// Dimensions agree wherever both say a number.
 [[nodiscard]] bool may_be(const Shape& a, const Shape& b) noexcept;

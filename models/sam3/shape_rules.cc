@@ -101,11 +101,13 @@ bool is_point_tensor(const Role& role, const MappedGraph& graph, const Shape& sh
   if (role.name == v1::kPointCoords) return shape.back() == 2;
   if (role.name == v1::kPointLabels) {
     const MappedTensor* coords = graph.input(v1::kPointCoords);
-    return coords == nullptr || coords->value.shape.size() == shape.size() + 1;
+    if (coords == nullptr) return shape.size() < 3 || shape.back() != 2;
+    return coords->value.shape.size() == shape.size() + 1;
   }
   if (role.name == v1::kMaskInput) return shape[1] == 1;
   if (role.name == v1::kHasMask) {
-    return std::all_of(shape.begin(), shape.end(), [](std::int64_t d) { return is_or_any(d, 1); });
+    // Of objects, of which there is one.
+    return shape.empty() || (is_or_any(shape[0], 1) && (shape.size() == 1 || shape[1] == 1));
   }
   if (role.name == v1::kMaskLogits) return shape.back() != 1 && shape.back() == shape[shape.size() - 2];
   const MappedTensor* masks = graph.output(v1::kMaskLogits);  // for the IoU
