@@ -202,40 +202,50 @@ class Flow {
 
   /// Gives whether the node joins what is followed with a constant.
   bool step(const Node& node) {
-    bool follows = false;
-    bool varies = false;
-    bool follows_all = true;  // that varies: what was mixed with another input is no longer ours
-    bool has_constant = false;
-    std::uint64_t elements = node.constant_elements;
-    for (const std::string& name : node.inputs) {
-      if (name.empty()) continue;
-      if (varies_.contains(name)) {
-        varies = true;
-        const bool followed = followed_.contains(name);
-        follows = follows || followed;
-        follows_all = follows_all && followed;
-      } else {
-        has_constant = true;
-        const auto at = constants_.find(name);
-        if (at != constants_.end()) elements = std::max(elements, at->second);
-      }
-    }
+    const Inputs in = look_at(node);
+    if (in.follows && ((node.op == "Concat" && in.has_constant) || node.op == "Pad")) return true;
     // How large something is says nothing of what is in it.
     const bool only_size = node.op == "Shape" || node.op == "Size";
-    if (follows && ((node.op == "Concat" && has_constant) || node.op == "Pad")) return true;
-    const bool plain = only_moves(node.op) || (is_plain(node.op) && elements <= kMostPlain);
+    const bool plain = only_moves(node.op) || (is_plain(node.op) && in.elements <= kMostPlain);
     for (const std::string& name : node.outputs) {
-      if (varies && !only_size) {
+      if (in.varies && !only_size) {
         varies_.insert(name);
-        if (plain && follows && follows_all) followed_.insert(name);
+        if (plain && in.follows && in.follows_all) followed_.insert(name);
       } else {
-        constants_[name] = only_size ? 1 : elements;
+        constants_[name] = only_size ? 1 : in.elements;
       }
     }
     return false;
   }
 
  private:
+  struct Inputs {
+    bool follows = false;
+    bool follows_all = true;  ///< that varies: what was mixed with another input is no longer ours
+    bool varies = false;
+    bool has_constant = false;
+    std::uint64_t elements = 1;  ///< of the largest constant
+  };
+
+  [[nodiscard]] Inputs look_at(const Node& node) const {
+    Inputs in;
+    in.elements = node.constant_elements;
+    for (const std::string& name : node.inputs) {
+      if (name.empty()) continue;
+      if (!varies_.contains(name)) {
+        in.has_constant = true;
+        const auto at = constants_.find(name);
+        if (at != constants_.end()) in.elements = std::max(in.elements, at->second);
+        continue;
+      }
+      const bool followed = followed_.contains(name);
+      in.varies = true;
+      in.follows = in.follows || followed;
+      in.follows_all = in.follows_all && followed;
+    }
+    return in;
+  }
+
   std::map<std::string, std::uint64_t> constants_;
   std::set<std::string> varies_;
   std::set<std::string> followed_;

@@ -90,9 +90,8 @@ class Strict {
   std::vector<std::set<std::string>> open_;
 };
 
-const Json& object_of(const Json& json, std::string_view where) {
+void require_object(const Json& json, std::string_view where) {
   if (!json.is_object()) wrong(fmt::format("{} is no object in braces", where));
-  return json;
 }
 
 std::string name_in(const Json& json, std::string_view where) {
@@ -111,9 +110,10 @@ std::map<std::string, std::string, std::less<>> read_side(const Json& json, Grap
   for (const Role& role : roles()) {
     if (role.graph == kind && role.direction == direction) known.push_back(role.name);
   }
+  require_object(json, where);
   std::map<std::string, std::string, std::less<>> names;
   std::set<std::string> taken;
-  for (const auto& [role, tensor] : object_of(json, where).items()) {
+  for (const auto& [role, tensor] : json.items()) {
     require_known(where, "role", role, known);
     std::string name = name_in(tensor, fmt::format("'{}' in {}", role, where));
     if (!taken.insert(name).second) wrong(fmt::format("{} names '{}' for two roles", where, printable(name)));
@@ -124,8 +124,9 @@ std::map<std::string, std::string, std::less<>> read_side(const Json& json, Grap
 
 GraphAliases read_graph_aliases(const Json& json, GraphKind kind) {
   const std::string where = fmt::format("'{}'", name_of(kind));
+  require_object(json, where);
   GraphAliases aliases;
-  for (const auto& [key, value] : object_of(json, where).items()) {
+  for (const auto& [key, value] : json.items()) {
     require_known(where, "key", key, {"file", "inputs", "outputs"});
     if (key == "inputs") {
       aliases.inputs = read_side(value, kind, Direction::kInput);
@@ -142,9 +143,10 @@ GraphAliases read_graph_aliases(const Json& json, GraphKind kind) {
 }
 
 void read_facts(const Json& json, AliasFile& file) {
+  require_object(json, "'facts'");
   Words known{kFactThreshold};
   for (const KnownFact& fact : kFacts) known.push_back(fact.name);
-  for (const auto& [key, value] : object_of(json, "'facts'").items()) {
+  for (const auto& [key, value] : json.items()) {
     require_known("'facts'", "fact", key, known);
     if (key == kFactThreshold) {
       const double threshold = value.is_number() ? value.get<double>() : -1;
@@ -155,9 +157,9 @@ void read_facts(const Json& json, AliasFile& file) {
     }
     const std::string where = fmt::format("the fact '{}'", key);
     const std::string word = name_in(value, where);
-    const auto at =
-        std::find_if(kFacts.begin(), kFacts.end(), [&](const KnownFact& fact) { return fact.name == key; });
-    require_known(where, "word", word, {at->words.begin(), at->words.end()});
+    for (const KnownFact& fact : kFacts) {
+      if (fact.name == key) require_known(where, "word", word, {fact.words.begin(), fact.words.end()});
+    }
     file.facts.emplace(key, word);
   }
 }
@@ -165,16 +167,17 @@ void read_facts(const Json& json, AliasFile& file) {
 AliasFile read_root(const Json& json) {
   Words known{"facts"};
   for (const GraphKind kind : kGraphKinds) known.push_back(name_of(kind));
+  require_object(json, "it");
   AliasFile file;
-  for (const auto& [key, value] : object_of(json, "it").items()) {
+  for (const auto& [key, value] : json.items()) {
     require_known("it", "key", key, known);
     if (key == "facts") {
       read_facts(value, file);
       continue;
     }
-    const auto at = std::find_if(kGraphKinds.begin(), kGraphKinds.end(),
-                                 [&](GraphKind kind) { return name_of(kind) == key; });
-    file.graphs[static_cast<std::size_t>(*at)] = read_graph_aliases(value, *at);
+    for (const GraphKind kind : kGraphKinds) {
+      if (name_of(kind) == key) file.graphs[static_cast<std::size_t>(kind)] = read_graph_aliases(value, kind);
+    }
   }
   return file;
 }

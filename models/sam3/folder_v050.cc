@@ -342,9 +342,8 @@ class Opener {
     if (!model_.points) return;
     const std::string_view said = model_.aliases.fact(kFactClosingPoint);
     if (!said.empty()) {
-      model_.closing = said == "inside"    ? ClosingPoint::kInside
-                       : said == "outside" ? ClosingPoint::kOutside
-                                           : ClosingPoint::kIgnored;
+      if (said == "inside") model_.closing = ClosingPoint::kInside;
+      if (said == "ignored") model_.closing = ClosingPoint::kIgnored;
       state(kFactClosingPoint, std::string(said), kByFile);
       return;
     }

@@ -219,8 +219,8 @@ class Walk {
       const auto apart = difference(named(*after, output.name).view(), output.view());
       return apart && *apart <= kSame;
     });
-    runner_.found({std::string(kFactClosingPoint),
-                   same ? "ignored" : (model_.closing == ClosingPoint::kInside ? "inside" : "outside"),
+    const char* closing = model_.closing == ClosingPoint::kInside ? "inside" : "outside";
+    runner_.found({std::string(kFactClosingPoint), same ? "ignored" : closing,
                    same ? "a further point with the label -1 changed nothing"
                         : "a further point with the label -1 changed the masks"});
   }

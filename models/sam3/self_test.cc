@@ -125,7 +125,7 @@ class Tester final : public TrialRunner {
     return run_once(runner_, trial, trial.base, options_.cancel);
   }
 
-  void found(Fact fact) override { report_.facts.push_back(std::move(fact)); }
+  void found(const Fact& fact) override { report_.facts.push_back(fact); }
 
   SelfTestReport finish() {
     report_.test.runtime = runner_.runtime_version();

@@ -302,11 +302,14 @@ Tensor noise_logits(Shape shape, std::uint64_t seed) {
 void walk_graphs(const Folder& folder, TrialRunner& runner) {
   switch (folder.layout) {
     case Layout::kSamletV1:
-      return walk_v1(folder, runner);
+      walk_v1(folder, runner);
+      break;
     case Layout::kSam3OnnxV050:
-      return walk_v050(folder, runner);
+      walk_v050(folder, runner);
+      break;
     case Layout::kSam3OnnxV030:
-      return walk_v030(folder, runner);
+      walk_v030(folder, runner);
+      break;
   }
 }
 

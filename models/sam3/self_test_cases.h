@@ -69,7 +69,7 @@ class TrialRunner {
   /// Runs the trial's own inputs only, to find something out; nothing when this runner finds nothing out.
   virtual std::optional<SharedTensors> probe(const Trial& /*trial*/) { return std::nullopt; }
   /// Is told what was found out.
-  virtual void found(Fact /*fact*/) {}
+  virtual void found(const Fact& /*fact*/) {}
 };
 
 /// walk_graphs of a folder of mapped graphs.
