@@ -279,7 +279,9 @@ void read_obus(Bytes data, HeifBoxes& boxes) {
     }
     const auto payload =
         reader.take(static_cast<std::size_t>(std::min<std::uint64_t>(size, reader.remaining())));
-    if ((*head >> 3 & 15) == 1) return add_coded(boxes, av1_coded_size(*payload));
+    if ((*head >> 3 & 15) != 1) continue;
+    add_coded(boxes, av1_coded_size(*payload));
+    return;
   }
 }
 

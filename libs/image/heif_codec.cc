@@ -179,8 +179,8 @@ Picture decode_heif_with(const HeifLibrary* library, std::string_view problem,
 }
 
 Picture decode_heif(std::span<const std::uint8_t> bytes, const DecodeOptions& options) {
-  static const Opened opened = open_installed();
-  return decode_heif_with(opened.library.get(), opened.problem, bytes, options);
+  static const Opened kOpened = open_installed();
+  return decode_heif_with(kOpened.library.get(), kOpened.problem, bytes, options);
 }
 
 }  // namespace samlet

@@ -42,10 +42,10 @@ TEST_F(BadPicture, EmptyOrNotAPicture) {
 }
 
 TEST_F(BadPicture, OtherKindsAreNamed) {
-  write_file(here("a.jpg"), std::string("RIFF\x10\x00\x00\x00WEBPVP8 ", 16) + std::string(100, 'x'));
-  expect_picture_refused("a.jpg", {"WebP", "convert"});
-  write_file(here("b.png"), "GIF89a" + std::string(100, 'x'));
-  expect_picture_refused("b.png", {"GIF", "convert"});
+  write_file(here("a.jpg"), "qoif" + std::string(100, 'x'));
+  expect_picture_refused("a.jpg", {"QOI", "convert"});
+  write_file(here("b.png"), "8BPS" + std::string(100, 'x'));
+  expect_picture_refused("b.png", {"Photoshop", "convert"});
 }
 
 TEST_F(BadPicture, CutFiles) {
