@@ -167,7 +167,7 @@ struct Channel {
   [[nodiscard]] std::uint8_t of(std::uint32_t pixel) const {
     const std::uint64_t value = (pixel & mask) >> shift;
     if (largest <= 255) return static_cast<std::uint8_t>(value * 255 / largest);
-    return static_cast<std::uint8_t>((2 * 255 * value + largest) / (std::uint64_t{2} * largest));
+    return static_cast<std::uint8_t>((std::uint64_t{510} * value + largest) / (std::uint64_t{2} * largest));
   }
 };
 

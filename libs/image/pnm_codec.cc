@@ -199,9 +199,8 @@ int bits_of(std::uint32_t largest) {
 }
 
 void describe(const Header& header, PictureInfo& info) {
-  const Colours colours = header.bilevel()    ? Colours::kBilevel
-                          : header.bands == 3 ? Colours::kRgb
-                                              : Colours::kGrey;
+  Colours colours = header.bands == 3 ? Colours::kRgb : Colours::kGrey;
+  if (header.bilevel()) colours = Colours::kBilevel;
   const int bits = bits_of(header.largest);
   const bool all_values = header.largest == (1U << bits) - 1;
   describe_stored(info, header.kind, header.width, header.height, all_values ? bits : 8, colours, false);

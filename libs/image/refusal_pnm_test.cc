@@ -11,7 +11,6 @@
 namespace samlet {
 namespace {
 
-using std::string_view_literals::operator""sv;
 using test::Bytes;
 using test::bytes_of;
 using test::expect_unreadable;

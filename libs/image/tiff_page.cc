@@ -23,6 +23,8 @@ constexpr std::uint64_t kMostPages = 100'000;
 constexpr std::uint64_t kMostEntries = 1000;
 /// Pillow's limit too.
 constexpr std::uint32_t kMostBands = 6;
+/// Of a palette for 16 bits.
+constexpr std::uint64_t kMostPaletteValues = 196'608;
 
 // Tags.
 constexpr std::uint16_t kNewSubfileType = 254;
@@ -136,7 +138,7 @@ void take_colours(const TiffField& field, Found& found) {
       found.page.extras = numbers(field, kMostBands + 1);
       break;
     case kColorMap:
-      found.page.palette = numbers(field, 3 * 65536);
+      found.page.palette = numbers(field, kMostPaletteValues);
       break;
     case kSamplesPerPixel:
       found.page.bands = first_number(field);

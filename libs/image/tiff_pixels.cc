@@ -1,6 +1,7 @@
 #include "libs/image/tiff_pixels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace samlet {
@@ -80,7 +81,7 @@ std::uint8_t without_ink(std::uint8_t colour, std::uint8_t black) {
 std::array<int, 256> chroma_products(double factor) {
   std::array<int, 256> products{};
   for (int i = 0; i < 256; ++i) {
-    products[static_cast<std::size_t>(i)] = static_cast<int>(factor * (i - 128) * 64 + 0.5);
+    products[static_cast<std::size_t>(i)] = static_cast<int>(std::trunc(factor * (i - 128) * 64 + 0.5));
   }
   return products;
 }

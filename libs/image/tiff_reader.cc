@@ -24,7 +24,7 @@ constexpr std::string_view kKind = "TIFF";
 
 struct Source {
   std::span<const std::uint8_t> bytes;
-  std::array<std::uint8_t, 4> head;  // what libtiff sees instead of the first four
+  std::array<std::uint8_t, 4> head{};  // what libtiff sees instead of the first four
   std::uint64_t position = 0;
   std::array<char, 256> error{};    // libtiff's first
   std::array<char, 256> warning{};  // libtiff's first since the directory was read
@@ -143,13 +143,13 @@ bool TiffReader::tiled() const {
 }
 
 std::array<std::uint32_t, 2> TiffReader::tile_size() const {
-  std::array<std::uint32_t, 2> size{};
-  TIFFGetField(state_->tiff.get(), TIFFTAG_TILEWIDTH, &size[0]);
-  TIFFGetField(state_->tiff.get(), TIFFTAG_TILELENGTH, &size[1]);
-  if (size[0] == 0 || size[1] == 0) {
-    throw_damaged(kKind, fmt::format("its tiles have {}x{} pixels", size[0], size[1]));
-  }
-  return size;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  TIFFGetField(state_->tiff.get(), TIFFTAG_TILEWIDTH, &width);
+  TIFFGetField(state_->tiff.get(), TIFFTAG_TILELENGTH, &height);
+  if (width == 0 || height == 0)
+    throw_damaged(kKind, fmt::format("its tiles have {}x{} pixels", width, height));
+  return {width, height};
 }
 
 std::uint32_t TiffReader::rows_per_strip() const {
@@ -160,9 +160,10 @@ std::uint32_t TiffReader::rows_per_strip() const {
 }
 
 std::array<std::uint16_t, 2> TiffReader::chroma_subsampling() const {
-  std::array<std::uint16_t, 2> factors{};
-  TIFFGetFieldDefaulted(state_->tiff.get(), TIFFTAG_YCBCRSUBSAMPLING, &factors[0], &factors[1]);
-  return factors;
+  std::uint16_t across = 0;
+  std::uint16_t down = 0;
+  TIFFGetFieldDefaulted(state_->tiff.get(), TIFFTAG_YCBCRSUBSAMPLING, &across, &down);
+  return {across, down};
 }
 
 std::int64_t TiffReader::row_bytes() const {
@@ -260,8 +261,8 @@ TIFFYCbCrToRGB* table_in(std::vector<std::max_align_t>& memory) {
 
 TiffYcbcr::TiffYcbcr(const TiffReader& reader) {
   // libtiff puts its tables behind the struct: one of clamped bytes, two of int, three of int32_t.
-  constexpr std::size_t kBytes = sizeof(TIFFYCbCrToRGB) + sizeof(long) + 4 * 256 * sizeof(TIFFRGBValue) +
-                                 2 * 256 * sizeof(int) + 3 * 256 * sizeof(std::int32_t);
+  constexpr std::size_t kBytes = sizeof(TIFFYCbCrToRGB) + sizeof(long) + 1024 * sizeof(TIFFRGBValue) +
+                                 512 * sizeof(int) + 768 * sizeof(std::int32_t);
   memory_.resize(kBytes / sizeof(std::max_align_t) + 1);
   TIFF* tiff = reader.state_->tiff.get();
   float* luma = nullptr;
