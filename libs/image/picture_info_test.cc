@@ -143,88 +143,89 @@ TEST(PictureInfo, HeifWithSeveralPictures) {
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_EQ(warnings[0], std::string("this ") + type + " file holds 3 pictures; the first is used");
   }
+}
 
-  TEST(PictureInfo, Bmp) {
-    const auto [info, warnings] = read("bmp_colour_24_40_0_7x9.bmp");
-    expect_stored(info, "BMP", 7, 9, 8, "RGB");
-    EXPECT_EQ(info.rule, "the samples are used as they are");
-    EXPECT_EQ(info.orientation, 1);
-    EXPECT_EQ(info.orientation_source, "");
-    EXPECT_EQ(info.frames, 1U);
-    EXPECT_TRUE(warnings.empty());
-    expect_stored(read("bmp_indexed_4_40_1_7x9.bmp").info, "BMP", 7, 9, 4, "palette");
-    expect_stored(read("bmp_masks_32_5_56_7x9.bmp").info, "BMP", 7, 9, 8, "RGB with alpha");
-    const PictureInfo few = read("bmp_masks_16_0_40_7x9.bmp").info;
-    expect_stored(few, "BMP", 7, 9, 5, "RGB");
-    EXPECT_EQ(few.rule, "5, 6 and 5 bits become 8 by v x 255 / largest, up to 8 bits rounded down");
-  }
+TEST(PictureInfo, Bmp) {
+  const auto [info, warnings] = read("bmp_colour_24_40_0_7x9.bmp");
+  expect_stored(info, "BMP", 7, 9, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("bmp_indexed_4_40_1_7x9.bmp").info, "BMP", 7, 9, 4, "palette");
+  expect_stored(read("bmp_masks_32_5_56_7x9.bmp").info, "BMP", 7, 9, 8, "RGB with alpha");
+  const PictureInfo few = read("bmp_masks_16_0_40_7x9.bmp").info;
+  expect_stored(few, "BMP", 7, 9, 5, "RGB");
+  EXPECT_EQ(few.rule, "5, 6 and 5 bits become 8 by v x 255 / largest, up to 8 bits rounded down");
+}
 
-  TEST(PictureInfo, Pnm) {
-    const auto [info, warnings] = read("pnm_3_7x9.pnm");
-    expect_stored(info, "PPM", 7, 9, 8, "RGB");
-    EXPECT_EQ(info.rule, "the samples are used as they are");
-    EXPECT_EQ(info.orientation, 1);
-    EXPECT_EQ(info.orientation_source, "");
-    EXPECT_TRUE(warnings.empty());
-    expect_stored(read("pnm_1_plain_7x9.pnm").info, "PGM", 7, 9, 8, "grey");
-    expect_stored(read("pnm_bits_7x9.pnm").info, "PBM", 7, 9, 1, "bilevel");
-    expect_stored(read("pnm_1_largest_1.pnm").info, "PGM", 17, 33, 1, "grey");
-    const PictureInfo deep = read("pnm_1_largest_65535.pnm").info;
-    expect_stored(deep, "PGM", 17, 33, 16, "grey");
-    EXPECT_EQ(deep.rule, "grey is given to all three channels; 16 bits become 8 by v / 257, rounded");
-    const PictureInfo odd = read("pnm_1_largest_100.pnm").info;
-    expect_stored(odd, "PGM", 17, 33, 7, "grey");
-    EXPECT_EQ(odd.rule, "grey is given to all three channels; v becomes v x 255 / 100, rounded");
-    // Further pictures are not counted, as Pillow does.
-    EXPECT_EQ(read("pnm_two_pictures.pnm").info.frames, 1U);
-    EXPECT_TRUE(read("pnm_two_pictures.pnm").warnings.empty());
-  }
+TEST(PictureInfo, Pnm) {
+  const auto [info, warnings] = read("pnm_3_7x9.pnm");
+  expect_stored(info, "PPM", 7, 9, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation, 1);
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("pnm_1_plain_7x9.pnm").info, "PGM", 7, 9, 8, "grey");
+  expect_stored(read("pnm_bits_7x9.pnm").info, "PBM", 7, 9, 1, "bilevel");
+  expect_stored(read("pnm_1_largest_1.pnm").info, "PGM", 17, 33, 1, "grey");
+  const PictureInfo deep = read("pnm_1_largest_65535.pnm").info;
+  expect_stored(deep, "PGM", 17, 33, 16, "grey");
+  EXPECT_EQ(deep.rule, "grey is given to all three channels; 16 bits become 8 by v / 257, rounded");
+  const PictureInfo odd = read("pnm_1_largest_100.pnm").info;
+  expect_stored(odd, "PGM", 17, 33, 7, "grey");
+  EXPECT_EQ(odd.rule, "grey is given to all three channels; v becomes v x 255 / 100, rounded");
+  // Further pictures are not counted, as Pillow does.
+  EXPECT_EQ(read("pnm_two_pictures.pnm").info.frames, 1U);
+  EXPECT_TRUE(read("pnm_two_pictures.pnm").warnings.empty());
+}
 
-  TEST(PictureInfo, Tiff) {
-    const auto [info, warnings] = read("tiff_rgb.tif");
-    expect_stored(info, "TIFF", 19, 13, 8, "RGB");
-    EXPECT_EQ(info.rule, "the samples are used as they are");
-    EXPECT_EQ(info.orientation_source, "");
-    EXPECT_EQ(info.frames, 1U);
-    EXPECT_TRUE(warnings.empty());
-    expect_stored(read("tiff_white1.tif").info, "TIFF", 19, 13, 1, "bilevel");
-    expect_stored(read("tiff_palette4.tif").info, "TIFF", 19, 13, 4, "palette");
-    expect_stored(read("tiff_cmyk.tif").info, "TIFF", 19, 13, 8, "CMYK");
-    expect_stored(read("tiff_ycbcr_22.tif").info, "TIFF", 19, 13, 8, "YCbCr");
-    expect_stored(read("tiff_rgbx.tif").info, "TIFF", 19, 13, 8, "RGB");
-    expect_stored(read("tiff_rgba.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
-    expect_stored(read("tiff_rgba_unnamed.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
-  }
+TEST(PictureInfo, Tiff) {
+  const auto [info, warnings] = read("tiff_rgb.tif");
+  expect_stored(info, "TIFF", 19, 13, 8, "RGB");
+  EXPECT_EQ(info.rule, "the samples are used as they are");
+  EXPECT_EQ(info.orientation_source, "");
+  EXPECT_EQ(info.frames, 1U);
+  EXPECT_TRUE(warnings.empty());
+  expect_stored(read("tiff_white1.tif").info, "TIFF", 19, 13, 1, "bilevel");
+  expect_stored(read("tiff_palette4.tif").info, "TIFF", 19, 13, 4, "palette");
+  expect_stored(read("tiff_cmyk.tif").info, "TIFF", 19, 13, 8, "CMYK");
+  expect_stored(read("tiff_ycbcr_22.tif").info, "TIFF", 19, 13, 8, "YCbCr");
+  expect_stored(read("tiff_rgbx.tif").info, "TIFF", 19, 13, 8, "RGB");
+  expect_stored(read("tiff_rgba.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
+  expect_stored(read("tiff_rgba_unnamed.tif").info, "TIFF", 19, 13, 8, "RGB with alpha");
+}
 
-  TEST(PictureInfo, TiffRules) {
-    EXPECT_EQ(read("tiff_white16.tif").info.rule,
-              "grey is given to all three channels; the largest value is black; 16 bits become 8 by v / 257, "
-              "rounded");
-    EXPECT_EQ(read("tiff_grey12.tif").info.rule,
-              "grey is given to all three channels; 12 bits become 8 by v x 255 / 4095, rounded");
-    const PictureInfo premultiplied = read("tiff_premultiplied.tif").info;
-    EXPECT_EQ(premultiplied.colours, "RGB with premultiplied alpha");
-    EXPECT_EQ(premultiplied.rule, "the colours are divided by alpha, which is left out then");
-  }
+TEST(PictureInfo, TiffRules) {
+  EXPECT_EQ(read("tiff_white16.tif").info.rule,
+            "grey is given to all three channels; the largest value is black; 16 bits become 8 by v / 257, "
+            "rounded");
+  EXPECT_EQ(read("tiff_grey12.tif").info.rule,
+            "grey is given to all three channels; 12 bits become 8 by v x 255 / 4095, rounded");
+  const PictureInfo premultiplied = read("tiff_premultiplied.tif").info;
+  EXPECT_EQ(premultiplied.colours, "RGB with premultiplied alpha");
+  EXPECT_EQ(premultiplied.rule, "the colours are divided by alpha, which is left out then");
+}
 
-  TEST(PictureInfo, TiffOrientation) {
-    const PictureInfo tag = read("tiff_orientation_6.tif").info;
-    expect_stored(tag, "TIFF", 11, 7, 8, "RGB");
-    EXPECT_EQ(tag.orientation, 6);
-    EXPECT_EQ(tag.orientation_source, "TIFF");
-    EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation, 1);
-    EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation_source, "TIFF");
-    EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation, 6);
-    EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation_source, "XMP");
-    EXPECT_EQ(read("tiff_bigtiff_big.tif").info.orientation, 6);
-  }
+TEST(PictureInfo, TiffOrientation) {
+  const PictureInfo tag = read("tiff_orientation_6.tif").info;
+  expect_stored(tag, "TIFF", 11, 7, 8, "RGB");
+  EXPECT_EQ(tag.orientation, 6);
+  EXPECT_EQ(tag.orientation_source, "TIFF");
+  EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation, 1);
+  EXPECT_EQ(read("tiff_orientation_9.tif").info.orientation_source, "TIFF");
+  EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation, 6);
+  EXPECT_EQ(read("tiff_xmp_6.tif").info.orientation_source, "XMP");
+  EXPECT_EQ(read("tiff_bigtiff_big.tif").info.orientation, 6);
+}
 
-  TEST(PictureInfo, TiffPages) {
-    const auto [info, warnings] = read("tiff_three_pages.tif");
-    EXPECT_EQ(info.frames, 3U);
-    ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_EQ(warnings[0], "this TIFF file holds 3 pictures; the first is used");
-  }
+TEST(PictureInfo, TiffPages) {
+  const auto [info, warnings] = read("tiff_three_pages.tif");
+  EXPECT_EQ(info.frames, 3U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "this TIFF file holds 3 pictures; the first is used");
+}
 
 }  // namespace
 }  // namespace samlet

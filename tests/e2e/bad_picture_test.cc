@@ -42,10 +42,17 @@ TEST_F(BadPicture, EmptyOrNotAPicture) {
 }
 
 TEST_F(BadPicture, OtherKindsAreNamed) {
-  write_file(here("a.jpg"), "qoif" + std::string(100, 'x'));
-  expect_picture_refused("a.jpg", {"QOI", "convert"});
-  write_file(here("b.png"), "8BPS" + std::string(100, 'x'));
-  expect_picture_refused("b.png", {"Photoshop", "convert"});
+  write_file(here("a.jpg"), "8BPS" + std::string(100, 'x'));
+  expect_picture_refused("a.jpg", {"Photoshop", "convert"});
+  write_file(here("b.png"), std::string("\0\0\0\x0CJXL \r\n\x87\n", 12) + std::string(100, 'x'));
+  expect_picture_refused("b.png", {"JPEG XL", "convert"});
+}
+
+TEST_F(BadPicture, OtherKindsThatAreReadAreKnownByTheirContent) {
+  write_file(here("c.jpg"), std::string("RIFF\x10\x00\x00\x00WEBPVP8 ", 16) + std::string(100, 'x'));
+  expect_picture_refused("c.jpg", {"WebP", "damaged"});
+  write_file(here("d.png"), "GIF89a" + std::string(100, 'x'));
+  expect_picture_refused("d.png", {"GIF", "damaged"});
 }
 
 TEST_F(BadPicture, CutFiles) {
