@@ -5,6 +5,9 @@
 #include <functional>
 #include <map>
 
+#include "models/sam3/graphs_v050.h"
+#include "models/sam3/graphs_v1.h"
+#include "models/sam3/self_test_cases.h"
 #include "tests/e2e/cli.h"
 #include "tests/support/onnx_edit.h"
 
@@ -233,6 +236,50 @@ TEST_F(Aliases, EveryQueryAsLogitsBesideThePresence) {
   });
   for (const char* threshold : {"0.3", "0.5"})
     expect_same({"--text", "red circle", "--threshold", threshold});
+}
+
+/// Clicks have no command yet, so their graphs are asked directly.
+sam3::DecodedPoints points_of(sam3::Graphs& graphs) {
+  const std::vector<sam3::PointPrompt> objects{
+      {{{60, 70, 1}}, {}},
+      {{{60, 70, 1}, {20, 90, 0}, {140, 30, 0}}, {}},
+      {{{20, 20, 2}, {120, 100, 3}}, std::vector<float>(48 * 48, -2)}};
+  const auto features = graphs.encode_image(sam3::noise_image(168, 1), sam3::FeaturesFor::kPoints, {});
+  return graphs.decode_points(features, objects, true, {});
+}
+
+TEST_F(Aliases, PointsOfTheMiniatureWhoeverClosesThem) {
+  copy_own();
+  ModelOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  options.runtime_library = SAMLET_ORT_LIBRARY_DIR;
+  const auto own = points_of(*sam3::make_graphs_v1(sam3::open_folder(original_), options));
+  EXPECT_EQ(own.objects, 3U);
+  EXPECT_EQ(own.masks, 4U);
+  EXPECT_EQ(own.object_scores.size(), 3U);
+  const auto expect_own = [&] {
+    const fs::path aliases = options_.empty() ? fs::path() : folder_.path() / options_.back();
+    const auto found = points_of(*sam3::make_graphs_v050(sam3::open_folder(foreign(), {}, aliases), options));
+    ASSERT_EQ(found.mask_logits.size(), own.mask_logits.size());
+    double apart = 0;
+    for (std::size_t i = 0; i < own.mask_logits.size(); ++i)
+      apart = std::max(apart, std::abs(double{found.mask_logits[i]} - double{own.mask_logits[i]}));
+    EXPECT_LT(apart, 1e-3);  // objects side by side and one by one round differently
+    for (std::size_t i = 0; i < own.iou.size(); ++i) EXPECT_NEAR(found.iou[i], own.iou[i], 1e-5);
+  };
+  expect_own();
+  // Without the last point, which must be the closing one: the graph has its own.
+  edit(kPoints, [](OnnxEdit& g) {
+    g.integers("first", {0}, {1}).integers("last", {-1}, {1}).integers("points_axis", {1}, {1});
+    g.drop_input("point_coords").add_input("input_points", OnnxType::kFloat, {1, -1, 2});
+    g.before({"Slice", {"input_points", "first", "last", "points_axis"}, {"point_coords"}});
+    g.drop_input("point_labels").add_input("input_labels", OnnxType::kInt32, {1, -1});
+    g.before({"Slice", {"input_labels", "first", "last", "points_axis"}, {"cut_labels"}});
+    g.before({"Cast", {"cut_labels"}, {"point_labels"}, {}, {{"to", 7}}});
+  });
+  write_aliases(R"({"facts": {"closing_point": "outside"}})");
+  expect_own();
 }
 
 TEST_F(Aliases, AFileThatIsWrongEndsWithStatus2) {
