@@ -345,6 +345,20 @@ def jpeg_cases():
                     yield same_as_pillow(f"tiff_jpeg_{mode}_{sampling}_{progressive:d}_{width}x{height}", file_of(fields, blocks))
 
 
+def jpeg_tile_cases():
+    for width, height in ((33, 40), (90, 61)):
+        for mode, photometric, bands in (("L", 1, 1), ("RGB", 6, 3), ("CMYK", 5, 4)):
+            samples = np.zeros((64, 96, bands), np.uint8)
+            samples[:height, :width] = scene(width, height, bands)
+            fields = {256: (4, [width]), 257: (4, [height]), 258: (3, [8] * bands), 259: (3, [JPEG]), 262: (3, [photometric]),
+                      277: (3, [bands]), 322: (4, [32]), 323: (4, [32])}
+            if mode == "RGB":
+                fields[530] = (3, [2, 2])
+            blocks = [jpeg_strip(samples[y:y + 32, x:x + 32], mode, quality=80, subsampling=2 if mode == "RGB" else 0)
+                      for y in range(0, height, 32) for x in range(0, width, 32)]
+            yield same_as_pillow(f"tiff_jpeg_tiles_{mode}_{width}x{height}", file_of(fields, blocks, tiled=True))
+
+
 def webp_cases():
     """Strips that are WebP streams, which the libtiff of Pillow's wheel leaves out."""
     for width, height in ((16, 16), (33, 40)):
@@ -584,6 +598,7 @@ def cases():
     yield from palette_cases()
     yield from extra_cases()
     yield from jpeg_cases()
+    yield from jpeg_tile_cases()
     yield from webp_cases()
     yield from ycbcr_cases()
     yield from orientation_cases()
