@@ -101,7 +101,7 @@ float number_at(const std::uint8_t* bytes, const Storage& storage) {
   }
   const double value = value_of(bits, storage.type);
   if (std::isnan(value)) refuse("it holds NaN, which is no number");
-  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<float>::max());
   return static_cast<float>(std::clamp(value, -kMost, kMost));
 }
 

@@ -22,9 +22,12 @@ PixelBox whole(const Mask& mask) {
 /// Positions of the annotations, those first that others may hide.
 std::vector<std::size_t> painting_order(const std::vector<Annotation>& annotations) {
   std::vector<std::size_t> order(annotations.size());
-  std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return annotations[a].score < annotations[b].score; });
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double left = annotations[a].score;
+    const double right = annotations[b].score;
+    return left != right ? left < right : a > b;
+  });
   return order;
 }
 
