@@ -49,7 +49,7 @@ void CocoWriter::add(const AnnotatedPicture& picture) {
   write_head();
   ++pictures_;
   images_ +=
-      fmt::format("{}{{\"id\":{},\"file_name\":{},\"width\":{},\"height\":{}}}", pictures_ > 1 ? ",\n" : "\n",
+      fmt::format(R"({}{{"id":{},"file_name":{},"width":{},"height":{}}})", pictures_ > 1 ? ",\n" : "\n",
                   pictures_, quoted(picture.file_name), picture.width, picture.height);
   for (const Annotation& annotation : picture.annotations) {
     if (annotation.mask.area() > 0) write_annotation(annotation);
@@ -78,7 +78,7 @@ void CocoWriter::write_head() {
   if (std::exchange(head_written_, true)) return;
   std::string head = "{\"info\":{\"description\":\"Made by samlet\"},\n\"licenses\":[],\n\"categories\":[";
   for (std::size_t i = 0; i < categories_.size(); ++i) {
-    head += fmt::format("{}{{\"id\":{},\"name\":{},\"supercategory\":\"\"}}", i > 0 ? ",\n" : "\n", i + 1,
+    head += fmt::format(R"({}{{"id":{},"name":{},"supercategory":""}})", i > 0 ? ",\n" : "\n", i + 1,
                         quoted(categories_[i]));
   }
   sink_(head + "\n],\n\"annotations\":[");
@@ -87,12 +87,12 @@ void CocoWriter::write_head() {
 void CocoWriter::write_annotation(const Annotation& annotation) {
   const auto box = tight_box(annotation.mask);
   ++annotations_;
-  sink_(fmt::format(
-      "{}{{\"id\":{},\"image_id\":{},\"category_id\":{},\"iscrowd\":0,\"area\":{},\"bbox\":[{},{},{},{}],"
-      "\"score\":{},\"segmentation\":{}}}",
-      annotations_ > 1 ? ",\n" : "\n", annotations_, pictures_, annotation.category + 1,
-      annotation.mask.area(), box->x, box->y, box->width, box->height, score_text(annotation.score),
-      segmentation_text(annotation.mask, options_)));
+  sink_(
+      fmt::format(R"({}{{"id":{},"image_id":{},"category_id":{},"iscrowd":0,"area":{},"bbox":[{},{},{},{}],)"
+                  R"("score":{},"segmentation":{}}})",
+                  annotations_ > 1 ? ",\n" : "\n", annotations_, pictures_, annotation.category + 1,
+                  annotation.mask.area(), box->x, box->y, box->width, box->height,
+                  score_text(annotation.score), segmentation_text(annotation.mask, options_)));
 }
 
 std::string merge_coco(std::span<const std::string> records, const std::vector<std::string>& categories,

@@ -160,7 +160,7 @@ TEST(CocoWriter, WritesEachPictureWhenItIsGiven) {
   CocoWriter writer({"cat"}, {}, [&](std::string_view text) { out += text; });
   EXPECT_EQ(out, "");
   writer.add(record_of({drawn({"#"})}));
-  EXPECT_NE(out.find("\"id\":1,\"image_id\":1"), std::string::npos);
+  EXPECT_NE(out.find(R"("id":1,"image_id":1)"), std::string::npos);
   writer.add(picture_of({drawn({"#"}), drawn({"#"})}));
   writer.finish();
   EXPECT_EQ(writer.pictures(), 2U);

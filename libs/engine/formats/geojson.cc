@@ -67,11 +67,11 @@ void append_part(std::string& out, const MaskPart& part, double tolerance, const
 void append_feature(std::string& out, const AnnotatedPicture& picture, std::size_t i, double tolerance,
                     const Mapping& mapping) {
   const Annotation& annotation = picture.annotations[i];
-  out += fmt::format(
-      "{{\"type\":\"Feature\",\"properties\":{{\"image\":{},\"instance\":{},\"label\":{},\"category\":{},"
-      "\"kind\":\"{}\",\"score\":{},\"area\":{}}},\"geometry\":{{\"type\":\"MultiPolygon\",\"coordinates\":[",
-      quoted(picture.file_name), i + 1, quoted(annotation.label), annotation.category,
-      kind_name(annotation.kind), score_text(annotation.score), annotation.mask.area());
+  out +=
+      fmt::format(R"({{"type":"Feature","properties":{{"image":{},"instance":{},"label":{},"category":{},)"
+                  R"("kind":"{}","score":{},"area":{}}},"geometry":{{"type":"MultiPolygon","coordinates":[)",
+                  quoted(picture.file_name), i + 1, quoted(annotation.label), annotation.category,
+                  kind_name(annotation.kind), score_text(annotation.score), annotation.mask.area());
   for (const MaskPart& part : with_simple_rings(trace_parts(annotation.mask))) {
     append_part(out, part, tolerance, mapping);
     out += ',';
@@ -86,11 +86,10 @@ Text geojson(const AnnotatedPicture& picture, const GeojsonOptions& options) {
   check_picture(picture);
   if (options.reference) check_reference(picture, *options.reference);
   const Mapping mapping(options.reference);
-  std::string out = "{\"type\":\"FeatureCollection\",";
+  std::string out = R"({"type":"FeatureCollection",)";
   if (options.reference && options.reference->epsg) {
-    out +=
-        fmt::format("\"crs\":{{\"type\":\"name\",\"properties\":{{\"name\":\"urn:ogc:def:crs:EPSG::{}\"}}}},",
-                    *options.reference->epsg);
+    out += fmt::format(R"("crs":{{"type":"name","properties":{{"name":"urn:ogc:def:crs:EPSG::{}"}}}},)",
+                       *options.reference->epsg);
   }
   out += "\"features\":[";
   bool first = true;

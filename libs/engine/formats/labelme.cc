@@ -42,7 +42,7 @@ std::string shape_head(const Annotation& annotation) {
 
 std::string polygon_shape(const Annotation& annotation, const Ring& ring, const std::string& group) {
   std::string out =
-      fmt::format("{}\"group_id\":{},\"shape_type\":\"polygon\",\"points\":[", shape_head(annotation), group);
+      fmt::format(R"({}"group_id":{},"shape_type":"polygon","points":[)", shape_head(annotation), group);
   for (const Corner& corner : ring) {
     out += '[';
     append_corner(out, corner);
@@ -55,9 +55,9 @@ std::string polygon_shape(const Annotation& annotation, const Ring& ring, const 
 std::string mask_shape(const Annotation& annotation) {
   const auto box = tight_box(annotation.mask);
   const auto png = write_png(PngPixels::kGrey8, box->width, box->height, crop(annotation.mask, *box, 1));
-  return fmt::format(
-      "{}\"group_id\":null,\"shape_type\":\"mask\",\"points\":[[{},{}],[{},{}]],\"mask\":\"{}\"}}",
-      shape_head(annotation), box->x, box->y, box->x + box->width - 1, box->y + box->height - 1, base64(png));
+  return fmt::format(R"({}"group_id":null,"shape_type":"mask","points":[[{},{}],[{},{}]],"mask":"{}"}})",
+                     shape_head(annotation), box->x, box->y, box->x + box->width - 1,
+                     box->y + box->height - 1, base64(png));
 }
 
 /// All shapes of one instance, with commas between them.
@@ -78,7 +78,7 @@ std::string shapes_of(const Annotation& annotation, std::size_t number, const La
 
 Text labelme_json(const AnnotatedPicture& picture, const LabelmeOptions& options) {
   check_picture(picture);
-  std::string out = fmt::format("{{\"version\":\"{}\",\"flags\":{{}},\"shapes\":[", kLabelmeVersion);
+  std::string out = fmt::format(R"({{"version":"{}","flags":{{}},"shapes":[)", kLabelmeVersion);
   bool first = true;
   for (std::size_t i = 0; i < picture.annotations.size(); ++i) {
     if (picture.annotations[i].mask.area() == 0) continue;

@@ -104,7 +104,7 @@ TEST(ReadNpy, TakesALeadingOneAndEitherOrderOfAxes) {
 TEST(ReadNpy, TakesTheOtherVersionsAndWaysOfWriting) {
   EXPECT_EQ(read_npy(file_of(header_of("|u1", "(1, 1)"), {5}, 2)).values, Floats{5});
   EXPECT_EQ(read_npy(file_of(header_of("|u1", "(1, 1)"), {5}, 3)).values, Floats{5});
-  EXPECT_EQ(read_npy(file_of("{\"shape\":(1L,1L),\"descr\":\"|u1\",\"fortran_order\":False}", {5})).values,
+  EXPECT_EQ(read_npy(file_of(R"({"shape":(1L,1L),"descr":"|u1","fortran_order":False})", {5})).values,
             Floats{5});
   EXPECT_EQ(read_npy(file_of(header_of("|u1", "(1, 1)"), {5, 6, 7})).values, Floats{5}) << "more may follow";
 }

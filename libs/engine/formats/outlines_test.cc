@@ -125,7 +125,7 @@ TEST(Joined, BridgesAtNearCorners) {
             (Ring{{2, 0}, {4, 0}, {6, 0}, {6, 1}, {4, 1}, {4, 0}, {2, 0}, {2, 1}, {0, 1}, {0, 0}}));
 }
 
-TEST(OutlinesOf, KeepsThePartsThatATolerancelikesToSwallow) {
+TEST(OutlinesOf, KeepsThePartsThatAToleranceLikesToSwallow) {
   const auto parts = outlines_of(drawn({"#.#", "...", "###"}), 5);
   ASSERT_EQ(parts.size(), 3U);
   for (const MaskPart& part : parts) EXPECT_GE(part.outline.size(), 3U);
