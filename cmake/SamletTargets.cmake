@@ -10,6 +10,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports null dereferences and overflows inside inlined libstdc++ code that cannot happen (GCC 105562, 105593).
   target_compile_options(samlet_compile_rules INTERFACE -Wno-null-dereference)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # clang calls double{value} an implicit conversion, and blames us for what libstdc++'s own algorithms call.
+  target_compile_options(samlet_compile_rules INTERFACE -Wno-double-promotion -Wno-deprecated-declarations)
+endif()
 if(SAMLET_WARNINGS_AS_ERRORS)
   target_compile_options(samlet_compile_rules INTERFACE -Werror)
 endif()

@@ -96,8 +96,13 @@ void define_object_prompts(CLI::App& command, RunArguments& run, RawRun& raw) {
 }
 
 void define_selection(CLI::App& command, RunArguments& run, RawRun& raw) {
-  command.add_option("--max", run.selection.most, "Of each prompt, the best so many")->type_name("COUNT");
+  command.add_option("--max", run.selection.most, "Of each prompt, the best so many")
+      ->check(not_empty())
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31))
+      ->type_name("COUNT");
   command.add_option("--min-area", run.selection.least_area, "Leave out masks of fewer pixels")
+      ->check(not_empty())
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
       ->type_name("PIXELS");
   command
       .add_option("--nms", raw.suppression,
@@ -243,7 +248,7 @@ void define_check(CLI::App& app, CheckArguments& check) {
   CLI::App* command = app.add_subcommand("check", "Verify a model folder: files, contract, self-test");
   command->add_option("model", check.model, "The model's folder")->type_name("MODEL");
   add_repeatable(*command, "--image,-i", check.explained,
-                 "Instead of a model: explain how this picture is read; - is standard input")
+                 "Instead of a model: explain how this picture is read; repeat for more; - is standard input")
       ->check(not_empty())
       ->type_name("PICTURE");
   command->add_option("--device", check.device, "Compare this device with the CPU, graph by graph")

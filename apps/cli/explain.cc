@@ -85,10 +85,10 @@ void require_pictures_only(const CheckArguments& arguments) {
   const bool other = !arguments.model.empty() || !arguments.against.empty() || !arguments.images.empty() ||
                      !arguments.texts.empty() || !arguments.device.empty();
   if (other) {
-    throw Error(
-        ErrorCode::kUsage,
-        "--image explains how a picture is read and takes no model; for pictures to compare two models "
-        "on give --images");
+    throw Error(ErrorCode::kUsage,
+                "--image explains how a picture is read and takes no model (repeat --image for each further "
+                "picture); for pictures to compare two models "
+                "on give --images");
   }
   if (std::count(arguments.explained.begin(), arguments.explained.end(), kStandardInput) > 1)
     throw Error(ErrorCode::kUsage, "standard input (-) is named twice, and can be read once only");

@@ -88,8 +88,7 @@ class Runner {
     Image picture = read();
     // Here for what it refuses before anything is loaded; the model gives its warnings once more.
     std::vector<std::string> repeated;
-    const RunPrompts prompts =
-        prompts_on(prompts_from(arguments_), arguments_, picture.width, picture.height, repeated);
+    const RunPrompts prompts = placed_on(picture, repeated);
     // The output file is opened before the model: a folder that cannot be written to is found out in
     // milliseconds.
     std::unique_ptr<AtomicFile> file;
@@ -108,6 +107,16 @@ class Runner {
  private:
   [[nodiscard]] Overwrite overwrite() const {
     return arguments_.overwrite ? Overwrite::kReplace : Overwrite::kRefuse;
+  }
+
+  /// Errors name the picture where there are several: the same prompts may fit the next one.
+  RunPrompts placed_on(const Image& picture, std::vector<std::string>& warnings) {
+    try {
+      return prompts_on(prompts_from(arguments_), arguments_, picture.width, picture.height, warnings);
+    } catch (const Error& error) {
+      if (arguments_.pictures.size() < 2) throw;
+      throw error.with_context(picture_name(planned_.picture));
+    }
   }
 
   Result segment(const EncodedImage& features, const RunPrompts& prompts) {
@@ -158,7 +167,11 @@ class Runner {
 
   void print(const Image& picture, const RunPrompts& prompts, const Result& result) {
     terminal_.clear_step();
-    for (const std::string& sentence : result.warnings) terminal_.warning(sentence);
+    const bool one_of_several = arguments_.pictures.size() > 1;
+    for (const std::string& sentence : result.warnings) {
+      terminal_.warning(one_of_several ? fmt::format("{}: {}", picture_name(planned_.picture), sentence)
+                                       : sentence);
+    }
     if (arguments_.json) {
       const ModelInfo& info = model_.info();
       terminal_.print(result_json(result, prompts,
@@ -167,14 +180,18 @@ class Runner {
                       "\n");
     } else if (!planned_.overlay_to_output && arguments_.verbosity != Verbosity::kQuiet) {
       terminal_.print(summary(result, prompts, planned_, picture, model_.device()));
-      if (prompts.concepts.size() == 1 && !prompts.concepts[0].text) hint_at_object_box(result);
+      hint_at_object_box(prompts, result);
     }
   }
 
-  /// Boxes of the two kinds are mistaken for each other more than anything else.
-  void hint_at_object_box(const Result& result) {
-    terminal_.note(
-        fmt::format("{} similar found; for just this object use --object-box", result.instances.size()));
+  /// Boxes of the two kinds are mistaken for each other more than anything else. Who also gave points or
+  /// objects knows of both.
+  void hint_at_object_box(const RunPrompts& prompts, const Result& result) {
+    const bool box_alone = prompts.concepts.size() == 1 && !prompts.concepts[0].text &&
+                           prompts.objects.empty() && prompts.choosing.empty();
+    if (!box_alone) return;
+    terminal_.note(fmt::format("{}: {} similar found; for just this object use --object-box",
+                               picture_name(planned_.picture), result.instances.size()));
   }
 
   const PlannedPicture& planned_;

@@ -60,13 +60,18 @@ RunPrompts prompts_from(const RunArguments& arguments) {
     throw Error(
         ErrorCode::kPromptInvalid,
         "--object-box cuts one object out and does not go with --text or --box, which find everything that "
-        "matches; use one of them, or --object for both in one call");
+        "matches; use one of them, or write --object 'box=x1,y1,x2,y2' for both in one call");
   }
   prompts.choosing = arguments.points;
   return prompts;
 }
 
 void check_alone(const RunPrompts& prompts, const RunArguments& arguments) {
+  if (arguments.all_masks && prompts.objects.empty()) {
+    throw Error(
+        ErrorCode::kPromptInvalid,
+        "--all-masks is about objects, and none was asked for; give --point, --object-box or --object");
+  }
   if (!prompts.concepts.empty()) check_prompts(prompts.concepts);
   if (!prompts.objects.empty()) check_object_prompts(prompts.objects);
   check_points(prompts.choosing);

@@ -33,7 +33,7 @@ void check_alone(const ObjectPrompt& prompt) {
   const bool any_positive = std::any_of(prompt.points.begin(), prompt.points.end(),
                                         [](const ObjectPoint& point) { return point.positive; });
   if (prompt.points.empty() && !prompt.box && !prompt.mask)
-    refuse_prompt("an object was asked for without a point, a box or a mask; give --point x,y");
+    refuse_prompt("an object was asked for without a point or a box; give --point x,y");
   if (!any_positive && !prompt.box && !prompt.mask) {
     refuse_prompt(
         "only negative points were given: they say what the object is not; add a point on it or a box round "

@@ -41,7 +41,7 @@ TEST(CheckObjectPrompts, GoodOnesPassInSilence) {
 }
 
 TEST(CheckObjectPrompts, SomethingMustBePointedAt) {
-  EXPECT_TRUE(mentions(refusal({}), "without a point"));
+  EXPECT_TRUE(mentions(refusal({}), "without a point or a box"));
   EXPECT_TRUE(mentions(refusal(clicks({{{1, 2}, false}})), "only negative"));
   EXPECT_TRUE(mentions(refusal({{}, std::nullopt, LowResMask{1, 1, {1}}}), "mask alone"));
   EXPECT_THROW(check_object_prompts(std::span<const ObjectPrompt>()), Error);

@@ -21,6 +21,7 @@
 #include "libs/base/checked.h"
 #include "libs/image/codec.h"
 #include "libs/image/png_metadata.h"
+#include "libs/image/png_writer.h"
 #include "samlet/error.h"
 
 namespace samlet {
@@ -52,6 +53,15 @@ struct Writer {
   png_infop info;
   Message message;
   std::vector<std::uint8_t>* out;  // not owned
+};
+
+struct Samples {
+  png_uint_32 width;
+  png_uint_32 height;
+  int bits;
+  int colour_type;
+  std::size_t stride;        // bytes of a row
+  const std::uint8_t* rows;  // not owned
 };
 
 extern "C" {
@@ -123,7 +133,7 @@ bool read_rows(Reader& reader, std::uint8_t* out, std::size_t stride, std::size_
   return true;
 }
 
-bool write_file(Writer& writer, const Image& image) noexcept {
+bool write_file(Writer& writer, const Samples& samples) noexcept {
   writer.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer.message, samlet_png_error,
                                        samlet_png_ignore_warning);
   if (writer.png == nullptr) return false;
@@ -135,13 +145,11 @@ bool write_file(Writer& writer, const Image& image) noexcept {
   png_set_compression_level(writer.png, 1);
   png_set_compression_strategy(writer.png, kRunLengthStrategy);
   png_set_filter(writer.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
-  png_set_IHDR(writer.png, writer.info, static_cast<png_uint_32>(image.width),
-               static_cast<png_uint_32>(image.height), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(writer.png, writer.info, samples.width, samples.height, samples.bits, samples.colour_type,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(writer.png, writer.info);
-  const std::size_t stride = std::size_t{3} * static_cast<std::size_t>(image.width);
-  for (std::size_t y = 0; y < static_cast<std::size_t>(image.height); ++y) {
-    png_write_row(writer.png, image.rgb.data() + y * stride);
+  for (std::size_t y = 0; y < samples.height; ++y) {
+    png_write_row(writer.png, samples.rows + y * samples.stride);
   }
   png_write_end(writer.png, nullptr);
   return true;
@@ -246,15 +254,47 @@ Picture decode_png(std::span<const std::uint8_t> bytes, const DecodeOptions& opt
   return picture;
 }
 
-std::vector<std::uint8_t> encode_png(const Image& image) {
+std::size_t bytes_per_pixel(PngPixels pixels) noexcept {
+  switch (pixels) {
+    case PngPixels::kGrey8:
+      return 1;
+    case PngPixels::kGrey16:
+      return 2;
+    case PngPixels::kRgb8:
+      return 3;
+    case PngPixels::kRgba8:
+      return 4;
+  }
+  return 0;
+}
+
+std::vector<std::uint8_t> write_png(PngPixels pixels, int width, int height,
+                                    std::span<const std::uint8_t> samples) {
+  const std::size_t stride = bytes_per_pixel(pixels) * static_cast<std::size_t>(std::max(width, 0));
+  if (width <= 0 || height <= 0 || samples.size() % stride != 0 ||
+      samples.size() / stride != static_cast<std::size_t>(height)) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} bytes are not the samples of a PNG picture of {}x{} with {} "
+                            "byte(s) a pixel; give all rows and nothing else",
+                            samples.size(), width, height, bytes_per_pixel(pixels)));
+  }
+  int colour_type = PNG_COLOR_TYPE_GRAY;
+  if (pixels == PngPixels::kRgb8) colour_type = PNG_COLOR_TYPE_RGB;
+  if (pixels == PngPixels::kRgba8) colour_type = PNG_COLOR_TYPE_RGB_ALPHA;
   std::vector<std::uint8_t> bytes;
   WriterOwner owner(bytes);
   Writer& writer = owner.get();
-  if (!write_file(writer, image)) {
-    throw Error(ErrorCode::kInternal, fmt::format("libpng could not write a picture of {}x{}: {}",
-                                                  image.width, image.height, writer.message.text.data()));
+  const int bits = pixels == PngPixels::kGrey16 ? 16 : 8;
+  if (!write_file(writer, {static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), bits,
+                           colour_type, stride, samples.data()})) {
+    throw Error(ErrorCode::kInternal, fmt::format("libpng could not write a picture of {}x{}: {}", width,
+                                                  height, writer.message.text.data()));
   }
   return bytes;
+}
+
+std::vector<std::uint8_t> encode_png(const Image& image) {
+  return write_png(PngPixels::kRgb8, image.width, image.height, image.rgb);
 }
 
 }  // namespace samlet
