@@ -83,7 +83,7 @@ ExplainedPicture explain(const std::string& name, const CheckArguments& argument
 
 void require_pictures_only(const CheckArguments& arguments) {
   const bool other = !arguments.model.empty() || !arguments.against.empty() || !arguments.images.empty() ||
-                     !arguments.texts.empty() || !arguments.device.empty();
+                     !arguments.texts.empty() || !arguments.device.empty() || !arguments.aliases.empty();
   if (other) {
     throw Error(ErrorCode::kUsage,
                 "--image explains how a picture is read and takes no model (repeat --image for each further "

@@ -72,6 +72,11 @@ void check_alone(const RunPrompts& prompts, const RunArguments& arguments) {
         ErrorCode::kPromptInvalid,
         "--all-masks is about objects, and none was asked for; give --point, --object-box or --object");
   }
+  if (arguments.all_masks && arguments.selection.suppression != Suppression::kNone) {
+    throw Error(
+        ErrorCode::kPromptInvalid,
+        "--nms would drop what --all-masks asks for: the readings of one object overlap; use one of them");
+  }
   if (!prompts.concepts.empty()) check_prompts(prompts.concepts);
   if (!prompts.objects.empty()) check_object_prompts(prompts.objects);
   check_points(prompts.choosing);

@@ -70,6 +70,12 @@ void warn_of_fractions(std::span<const ObjectPoint> points, int width, int heigh
 }  // namespace
 
 void check_points(std::span<const ObjectPoint> points) {
+  // Memory grows with their number; a person gives a handful.
+  constexpr std::size_t kMostPoints = 500;
+  if (points.size() > kMostPoints) {
+    refuse_prompt(fmt::format("{} points were given for one object, {} are possible; a few say as much",
+                              points.size(), kMostPoints));
+  }
   for (const ObjectPoint& point : points) {
     if (!std::isfinite(point.at.x) || !std::isfinite(point.at.y))
       refuse_prompt(fmt::format("the point {} is not two numbers; give x,y in pixels", describe(point.at)));

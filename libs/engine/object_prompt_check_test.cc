@@ -59,6 +59,11 @@ TEST(CheckObjectPrompts, ClicksMustBeOnThePicture) {
   EXPECT_TRUE(mentions(refusal(clicks({{{std::nan(""), 5}, true}})), "not two numbers"));
 }
 
+TEST(CheckObjectPrompts, MorePointsThanAPersonGivesAreRefused) {
+  EXPECT_EQ(refusal(clicks(std::vector<ObjectPoint>(500, {{5, 5}, true}))), "accepted");
+  EXPECT_TRUE(mentions(refusal(clicks(std::vector<ObjectPoint>(501, {{5, 5}, true}))), "501 points"));
+}
+
 TEST(CheckObjectPrompts, BoxesAreCheckedAsExemplarsAre) {
   EXPECT_TRUE(mentions(refusal({{}, Box{5, 5, 5, 9}, std::nullopt}), "no area"));
   EXPECT_TRUE(mentions(refusal({{}, Box{700, 5, 800, 9}, std::nullopt}), "outside"));

@@ -208,7 +208,8 @@ void convert_indices(std::span<const std::uint8_t> row, std::uint32_t bits,
                      const std::vector<std::uint8_t>& palette, std::span<std::uint8_t> rgb) {
   for (std::size_t i = 0; 3 * i < rgb.size(); ++i) {
     const std::size_t bit = i * bits;
-    const std::size_t index = row[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1);
+    const std::uint32_t byte = row[bit / 8];
+    const std::size_t index = byte >> (8 - bits - bit % 8) & ((1U << bits) - 1);
     std::copy_n(palette.data() + 3 * index, 3, rgb.data() + 3 * i);
   }
 }
@@ -391,7 +392,9 @@ Picture decode_bmp(std::span<const std::uint8_t> bytes, const DecodeOptions& opt
     palette = read_palette(palette_reader, header);
     if (offset == kFileHeader + header.size || offset == 0) offset = kFileHeader + header.size + size;
   } else if (offset == 0) {
-    offset = reader.position();
+    // The masks stand behind a header of 40 bytes, and within longer ones.
+    const bool masks_follow = header.size == 40 && header.compression == kBitfields;
+    offset = kFileHeader + header.size + (masks_follow ? 12U : 0U);
   }
   if (offset > bytes.size() || !reader.seek(static_cast<std::size_t>(offset))) {
     throw_damaged(kKind,

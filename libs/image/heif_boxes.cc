@@ -330,7 +330,62 @@ void read_properties(const std::vector<Box>& properties, HeifBoxes& boxes) {
   boxes.grey = known && !colour;
 }
 
+/// Which pictures each one is made of ("dimg"): the tiles of a grid, the layers of an overlay.
+using ItemParts = std::map<std::uint32_t, std::vector<std::uint32_t>>;
+
+ItemParts item_parts(Bytes meta) {
+  ItemParts parts;
+  FullBox list = open_full(find_box(meta, "iref"));
+  while (const auto box = next_box(list.reader)) {
+    if (box->type != "dimg") continue;
+    ByteReader reader(box->data);
+    const auto from = read_id(reader, list.version != 0);
+    const auto count = reader.u16_be();
+    for (std::uint32_t i = 0; from && i < count.value_or(0); ++i) {
+      const auto to = read_id(reader, list.version != 0);
+      if (!to) break;
+      parts[*from].push_back(*to);
+    }
+  }
+  return parts;
+}
+
+/// libheif decodes a picture's parts one by one, each with its own, to any depth: a picture that is part of
+/// itself ends the program, and a few layers that each use the next several times take for ever.
+class PartCounter {
+ public:
+  explicit PartCounter(const ItemParts& parts) : parts_(parts) {}
+
+  /// The pictures that make up an item, itself included; kTooMany for more, for a circle, and for more depth
+  /// than any camera or program has.
+  std::uint64_t count(std::uint32_t item, int depth = 0) {
+    if (const auto known = counts_.find(item); known != counts_.end()) return known->second;
+    if (depth > kMostDepth) return kTooMany;
+    counts_[item] = kTooMany;  // while it is being counted: who meets it again is in a circle
+    std::uint64_t sum = 1;
+    if (const auto found = parts_.find(item); found != parts_.end()) {
+      for (const std::uint32_t part : found->second) sum = std::min(kTooMany, sum + count(part, depth + 1));
+    }
+    counts_[item] = sum;
+    return sum;
+  }
+
+  static constexpr std::uint64_t kTooMany = std::uint64_t{1} << 32;
+
+ private:
+  static constexpr int kMostDepth = 16;
+  const ItemParts& parts_;
+  std::map<std::uint32_t, std::uint64_t> counts_;
+};
+
+void read_parts(Bytes meta, HeifBoxes& boxes) {
+  const ItemParts parts = item_parts(meta);
+  PartCounter counter(parts);
+  for (const auto& [item, unused] : parts) boxes.parts = std::max(boxes.parts, counter.count(item));
+}
+
 void read_meta(Bytes file, Bytes meta, HeifBoxes& boxes) {
+  read_parts(meta, boxes);
   const auto primary = primary_item(meta);
   const ItemTypes types = item_types(meta);
   const auto type_of = [&types](std::uint32_t id) {

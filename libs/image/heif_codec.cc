@@ -140,6 +140,14 @@ void describe(PictureInfo& info, std::string_view kind, const HeifBoxes& boxes, 
   info.frames = std::max(claim.pictures, boxes.samples);
 }
 
+/// A grid of 256 x 256 tiles is the largest that HEIF has.
+void check_parts(std::string_view kind, const HeifBoxes& boxes) {
+  constexpr std::uint64_t kMostParts = 66'000;
+  if (boxes.parts <= kMostParts) return;
+  throw_damaged(kind, fmt::format("its pictures are made of each other in a circle, or of more than {} parts",
+                                  kMostParts));
+}
+
 }  // namespace
 
 Picture decode_heif_with(const HeifLibrary* library, std::string_view problem,
@@ -149,6 +157,7 @@ Picture decode_heif_with(const HeifLibrary* library, std::string_view problem,
   const std::string_view kind = kind_of(codec);
   check_sizes(kind, boxes, bytes.size(), options);
   if (boxes.truncated) throw_damaged(kind, "it is truncated: the data ends inside of a box");
+  check_parts(kind, boxes);
   check_readable(library, problem, codec);
   const std::unique_ptr<HeifFile> file = library->parse(bytes, kind);
   const HeifClaim claim = file->claim();

@@ -294,5 +294,11 @@ TEST_F(RefusalTiff, OddFields) {
   expect_unreadable(text, "the value of its tag 277 is not a number");
 }
 
+TEST_F(RefusalTiff, AThumbnailBeforeSensorDataIsACameraRawFile) {
+  expect_unreadable(
+      test::read_bytes(test::testdata() / "corpus" / "decode_image" / "tiff_sensor_in_next_page"),
+      "camera raw");
+}
+
 }  // namespace
 }  // namespace samlet

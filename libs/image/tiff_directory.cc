@@ -199,19 +199,26 @@ TiffDirectoryWeight weigh_tiff_directory(std::span<const std::uint8_t> bytes, co
   return weight;
 }
 
+std::optional<std::uint64_t> next_tiff_directory(std::span<const std::uint8_t> bytes,
+                                                 const TiffHeader& header, std::uint64_t offset) noexcept {
+  const Widths widths = widths_of(header);
+  ByteReader reader(bytes);
+  if (offset > bytes.size() || !reader.seek(static_cast<std::size_t>(offset))) return std::nullopt;
+  const auto entries = read_unsigned(reader, widths.entries, header.little);
+  const auto size = entries ? checked_mul<std::uint64_t>(*entries, widths.entry) : std::nullopt;
+  if (!size || *size > reader.remaining()) return std::nullopt;
+  (void)reader.skip(static_cast<std::size_t>(*size));
+  return read_unsigned(reader, widths.offset, header.little).value_or(0);
+}
+
 std::uint64_t count_tiff_directories(std::span<const std::uint8_t> bytes, const TiffHeader& header,
                                      std::uint64_t most) {
-  const Widths widths = widths_of(header);
   std::unordered_set<std::uint64_t> seen;
   std::uint64_t offset = header.first;
   while (offset != 0 && seen.size() < most) {
-    ByteReader reader(bytes);
-    if (offset > bytes.size() || !reader.seek(static_cast<std::size_t>(offset))) break;
-    const auto entries = read_unsigned(reader, widths.entries, header.little);
-    const auto size = entries ? checked_mul<std::uint64_t>(*entries, widths.entry) : std::nullopt;
-    if (!size || *size > reader.remaining() || !seen.insert(offset).second) break;
-    (void)reader.skip(static_cast<std::size_t>(*size));
-    offset = read_unsigned(reader, widths.offset, header.little).value_or(0);
+    const auto next = next_tiff_directory(bytes, header, offset);
+    if (!next || !seen.insert(offset).second) break;
+    offset = *next;
   }
   return seen.empty() ? 1 : seen.size();
 }

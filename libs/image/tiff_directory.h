@@ -67,6 +67,12 @@ struct TiffDirectoryWeight {
                                                        const TiffHeader& header,
                                                        std::uint64_t offset) noexcept;
 
+/// Where the directory after the one at `offset` begins: 0 for none, nothing when that one is not whole.
+/// Thread-safe.
+[[nodiscard]] std::optional<std::uint64_t> next_tiff_directory(std::span<const std::uint8_t> bytes,
+                                                               const TiffHeader& header,
+                                                               std::uint64_t offset) noexcept;
+
 /// The number of directories in a chain: it ends with an offset of 0, at one that was there already, at one
 /// outside of the bytes, or at `most`. At least 1. Thread-safe.
 [[nodiscard]] std::uint64_t count_tiff_directories(std::span<const std::uint8_t> bytes,

@@ -58,6 +58,10 @@ struct Name {
   std::string_view name;
 };
 
+// Compressions of sensor data alone.
+constexpr std::uint32_t kSonyRaw = 32767;
+constexpr std::uint32_t kNikonRaw = 34713;
+
 constexpr std::array kCompressions{
     Name{1, "none"},          Name{2, "CCITT run lengths"},
     Name{3, "CCITT group 3"}, Name{4, "CCITT group 4"},
@@ -197,9 +201,9 @@ bool is_sensor_data(std::span<const std::uint8_t> bytes, const TiffHeader& heade
   for (std::uint64_t i = 0; i < kMostEntries; ++i) {
     const auto field = directory.next();
     if (!field) break;
-    if (field->tag != kPhotometric) continue;
     const auto value = to_u32(field->number());
-    return value == kColourFilterArray || value == kLinearRaw;
+    if (field->tag == kPhotometric && (value == kColourFilterArray || value == kLinearRaw)) return true;
+    if (field->tag == kCompression && (value == kSonyRaw || value == kNikonRaw)) return true;
   }
   return false;
 }
@@ -208,8 +212,11 @@ void refuse_camera_raw(const Found& found, std::span<const std::uint8_t> bytes, 
   const auto photometric = static_cast<std::uint32_t>(found.page.photometric);
   // Pillow shows the preview of such files: a picture of 160x120 instead of the photograph.
   const bool preview = (found.subfile_type & 1) != 0 && !found.sub_directories.empty();
+  // A thumbnail may also have the sensor's data in the page after it.
+  const std::uint64_t after = next_tiff_directory(bytes, header, header.first).value_or(0);
+  const bool followed = (found.subfile_type & 1) != 0 && after != 0 && is_sensor_data(bytes, header, after);
   const bool sensor =
-      photometric == kColourFilterArray || photometric == kLinearRaw ||
+      followed || photometric == kColourFilterArray || photometric == kLinearRaw ||
       std::any_of(found.sub_directories.begin(), found.sub_directories.end(),
                   [&](std::uint32_t offset) { return is_sensor_data(bytes, header, offset); });
   if (!found.dng && !preview && !sensor) return;

@@ -6,6 +6,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -141,18 +142,38 @@ void check_plausible(const WebPIterator& frame, const WebPBitstreamFeatures& fea
   }
 }
 
+WebPDecoderConfig decoder_config() {
+  WebPDecoderConfig config;
+  if (WebPInitDecoderConfig(&config) == 0) {
+    throw Error(ErrorCode::kInternal, "libwebp is of another version than its header; please report it");
+  }
+  config.output.colorspace = MODE_RGB;
+  return config;
+}
+
+/// Memory for a huge canvas is taken, and written to, before its picture is decoded. So that damaged data is
+/// refused without it, the picture is first decoded to a few pixels.
+void check_by_decoding_small(const WebPIterator& frame, Size canvas) {
+  constexpr std::uint64_t kHugePixels = std::uint64_t{1} << 25;
+  if (std::uint64_t{canvas.width} * canvas.height < kHugePixels) return;
+  WebPDecoderConfig config = decoder_config();
+  config.options.use_scaling = 1;
+  config.options.scaled_width = std::max(1, frame.width / 64);
+  config.options.scaled_height = std::max(1, frame.height / 64);
+  const VP8StatusCode status = WebPDecode(frame.fragment.bytes, frame.fragment.size, &config);
+  WebPFreeDecBuffer(&config.output);
+  if (status != VP8_STATUS_OK) throw_status(status);
+}
+
 Image decode_pixels(const WebPIterator& frame, Size canvas) {
+  check_by_decoding_small(frame, canvas);
   Image image{static_cast<int>(canvas.width), static_cast<int>(canvas.height), {}};
   const std::size_t stride = std::size_t{3} * canvas.width;
   image.rgb.resize(stride * canvas.height);
   // The demuxer has checked that the frame lies within the canvas.
   const std::size_t start = static_cast<std::size_t>(frame.y_offset) * stride +
                             std::size_t{3} * static_cast<std::size_t>(frame.x_offset);
-  WebPDecoderConfig config;
-  if (WebPInitDecoderConfig(&config) == 0) {
-    throw Error(ErrorCode::kInternal, "libwebp is of another version than its header; please report it");
-  }
-  config.output.colorspace = MODE_RGB;
+  WebPDecoderConfig config = decoder_config();
   config.output.is_external_memory = 1;
   config.output.u.RGBA.rgba = image.rgb.data() + start;
   config.output.u.RGBA.stride = static_cast<int>(stride);

@@ -238,6 +238,15 @@ def recorded():
             yield case
 
 
+def missing_offset_cases():
+    """The offset of the pixels may be 0; they follow the header, whatever its length."""
+    saved_picture = saved(Image.fromarray(scene(7, 5)), "BMP")
+    for size in (40, 52, 56, 108, 124):
+        header = struct.pack("<I", size) + saved_picture[18:54] + bytes(size - 40)
+        data = saved_picture[:10] + bytes(4) + header + saved_picture[54:]
+        yield same_as_pillow(f"bmp_no_offset_header_{size}", data)
+
+
 def cases():
     for width, height in SIZES:
         colours = Image.fromarray(scene(width, height))
@@ -249,6 +258,7 @@ def cases():
     yield from colour_cases()
     yield from odd_mask_cases()
     yield from run_cases()
+    yield from missing_offset_cases()
     pixels = words(whole_pixels(3, 2, 24), 3)
     yield same_as_pillow("bmp_last_padding_missing", bmp(3, 2, 24, pixels[:-3]))
     yield same_as_pillow("bmp_more", bmp(3, 2, 24, pixels + b"garbage"))
