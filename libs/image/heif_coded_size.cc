@@ -38,7 +38,7 @@ class BitReader {
     const std::size_t byte = position_ / 8;
     const auto shift = static_cast<int>(7 - position_ % 8);
     ++position_;
-    return byte < bytes_.size() ? (bytes_[byte] >> shift) & 1U : 0;
+    return byte < bytes_.size() ? (std::uint32_t{bytes_[byte]} >> shift) & 1U : 0;
   }
 
   Bytes bytes_;
