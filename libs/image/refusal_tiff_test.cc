@@ -128,7 +128,8 @@ TEST_F(RefusalTiff, TruncationIsCalledSo) {
   const Bytes counts{0x17, 0x01, 4, 0, 2, 0, 0, 0};
   const auto at = std::search(packed.begin(), packed.end(), counts.begin(), counts.end());
   ASSERT_NE(at, packed.end());
-  packed[at[8] | at[9] << 8] = 3;
+  const std::size_t strip = std::size_t{at[8]} + std::size_t{256} * at[9];
+  packed[strip] = 3;
   expect_unreadable(packed, "truncated");
 }
 
