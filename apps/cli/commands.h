@@ -25,13 +25,9 @@ struct RunArguments {
   std::vector<ObjectPoint> points;  ///< Of one object; with a text or a box they choose among what is found.
   std::vector<Box> object_boxes;    ///< Without points each is an object of its own.
   std::vector<ObjectPrompt> objects;  ///< Whole objects (--object), in their order.
-  bool all_masks = false;
   SelectionOptions selection;
-  bool normalized = false;  ///< Points and boxes are fractions of the picture.
   double threshold = 0.5;
-  bool json = false;
-  std::string out;  ///< Empty = default names (none when `json`).
-  bool overwrite = false;
+  std::string out;           ///< Empty = default names (none when `json`).
   std::string text_encoder;  ///< Empty = the folder's first; a name or a path.
   std::string aliases;       ///< An alias file; empty = none.
   std::string device = "auto";
@@ -39,6 +35,10 @@ struct RunArguments {
   std::uint64_t max_pixels = DecodeOptions{}.max_pixels;
   std::string runtime_library;
   Verbosity verbosity = Verbosity::kNormal;
+  bool all_masks = false;
+  bool normalized = false;  ///< Points and boxes are fractions of the picture.
+  bool json = false;
+  bool overwrite = false;
 };
 
 struct ExportArguments {

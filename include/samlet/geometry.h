@@ -39,7 +39,7 @@ class PictureGeometry {
 
   /// A box as the decoder takes exemplars: centre x, centre y, width, height in fractions. Computed in double
   /// and rounded once, so that a box is the same whatever the picture's size.
-  [[nodiscard]] std::array<float, 4> to_exemplar(const Box& picture) const noexcept;
+  [[nodiscard]] std::array<float, 4> to_exemplar(const Box& box) const noexcept;
   /// Corners x1, y1, x2, y2 in fractions, as the decoder gives them, as a box cut to the picture.
   [[nodiscard]] Box from_decoder(const std::array<float, 4>& corners) const noexcept;
 

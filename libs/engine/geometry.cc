@@ -48,9 +48,10 @@ Point PictureGeometry::from_cells(Point cells, int rows, int columns) const noex
   return {(cells.x + 0.5) * width_ / columns, (cells.y + 0.5) * height_ / rows};
 }
 
-std::array<float, 4> PictureGeometry::to_exemplar(const Box& b) const noexcept {
-  return {static_cast<float>((b.x1 + b.x2) / 2 / width_), static_cast<float>((b.y1 + b.y2) / 2 / height_),
-          static_cast<float>((b.x2 - b.x1) / width_), static_cast<float>((b.y2 - b.y1) / height_)};
+std::array<float, 4> PictureGeometry::to_exemplar(const Box& box) const noexcept {
+  return {static_cast<float>((box.x1 + box.x2) / 2 / width_),
+          static_cast<float>((box.y1 + box.y2) / 2 / height_), static_cast<float>((box.x2 - box.x1) / width_),
+          static_cast<float>((box.y2 - box.y1) / height_)};
 }
 
 Box PictureGeometry::from_decoder(const std::array<float, 4>& corners) const noexcept {

@@ -14,9 +14,10 @@ constexpr int kHeight = 10;
 
 /// A rectangle as an instance.
 Instance rectangle(int x1, int y1, int x2, int y2, double score, std::size_t prompt = 0) {
-  std::vector<std::uint8_t> bitmap(kWidth * kHeight);
+  std::vector<std::uint8_t> bitmap(std::size_t{kWidth} * kHeight);
   for (int y = y1; y < y2; ++y) {
-    for (int x = x1; x < x2; ++x) bitmap[static_cast<std::size_t>(y * kWidth + x)] = 1;
+    for (int x = x1; x < x2; ++x)
+      bitmap[static_cast<std::size_t>(y) * kWidth + static_cast<std::size_t>(x)] = 1;
   }
   Instance instance;
   instance.prompt_index = prompt;

@@ -144,7 +144,10 @@ class File final : public HeifFile {
               f_.get_version(), pixels.bits, pixels.stride, kind_, pixels.width, pixels.height));
     }
     heif_error warning{};
-    if (f_.image_warnings(image, 0, &warning, 1) > 0) pixels.warning = words_of(warning);
+    // Its words may lie in memory that libheif has given back by now (1.15), so only its number is looked at.
+    if (f_.image_warnings(image, 0, &warning, 1) > 0)
+      pixels.warning = fmt::format("libheif's warning {}.{}", static_cast<int>(warning.code),
+                                   static_cast<int>(warning.subcode));
     return pixels;
   }
 

@@ -18,7 +18,9 @@ using test::refusal;
 using RefusalBmp = test::Refusal;
 
 void append(Bytes& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  // What is longer than the number is filled with zeros.
+  for (int i = 0; i < bytes; ++i)
+    out.push_back(i < 8 ? static_cast<std::uint8_t>(value >> (8 * i)) : std::uint8_t{0});
 }
 
 struct Fields {

@@ -23,7 +23,10 @@ class Background {
   const std::vector<std::size_t>& take(std::size_t first) {
     part_.assign(1, first);
     open_[first] = false;
-    for (std::size_t at = 0; at < part_.size(); ++at) add_neighbours(part_[at]);
+    // By index: the list grows meanwhile.
+    for (std::size_t at = 0; at < part_.size(); ++at) {  // NOLINT(modernize-loop-convert)
+      add_neighbours(part_[at]);
+    }
     return part_;
   }
 

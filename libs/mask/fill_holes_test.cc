@@ -25,7 +25,10 @@ std::string filled(const std::string& cells, int most_cells) {
   std::vector<float> values = logits(cells);
   fill_holes(values, kRows, kColumns, most_cells);
   std::string shown;
-  for (const float v : values) shown += v == 10 ? 'o' : v > 0 ? '#' : '.';
+  for (const float v : values) {
+    const char unfilled = v > 0 ? '#' : '.';
+    shown += v == 10 ? 'o' : unfilled;
+  }
   return shown;
 }
 

@@ -30,12 +30,13 @@ std::string text(const protozero::data_view& view) {
 
 /// Copies the field at which the reader stands.
 void copy_field(pbf_reader& from, pbf_writer& to) {
+  const auto tag = from.tag();  // the reader forgets it with the value
   switch (from.wire_type()) {
     case protozero::pbf_wire_type::varint:
-      to.add_uint64(from.tag(), from.get_uint64());
+      to.add_uint64(tag, from.get_uint64());
       break;
     case protozero::pbf_wire_type::length_delimited:
-      to.add_bytes(from.tag(), from.get_view());
+      to.add_bytes(tag, from.get_view());
       break;
     default:
       throw std::runtime_error("an ONNX field of a type that no ONNX field has");
