@@ -3,6 +3,6 @@
 
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): LeakSanitizer looks for this
 // name.
-extern "C" const char* __lsan_default_suppressions() {
+extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions() {
   return "leak:libdav1d\n";
 }
