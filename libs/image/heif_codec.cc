@@ -5,6 +5,7 @@
 #include "libs/image/heif_codec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>

@@ -1,6 +1,7 @@
 // The self-test of mapped graphs.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
