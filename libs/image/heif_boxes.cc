@@ -303,17 +303,25 @@ ItemParts item_parts(Bytes meta) {
   return parts;
 }
 
+/// The items that libheif takes for pictures, of those that are read here.
+bool is_picture_type(std::string_view type) {
+  constexpr std::array<std::string_view, 5> kTypes{"hvc1", "av01", "grid", "iovl", "iden"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
 /// libheif decodes a picture's parts one by one, each with its own, to any depth: a picture that is part of
-/// itself ends the program, and a few layers that each use the next several times take for ever.
+/// itself, or whose part is none, ends the program, and a few layers that each use the next several times
+/// take for ever.
 class PartCounter {
  public:
-  explicit PartCounter(const ItemParts& parts) : parts_(parts) {}
+  PartCounter(const ItemParts& parts, const ItemTypes& types) : parts_(parts), types_(types) {}
 
-  /// The pictures that make up an item, itself included; kTooMany for more, for a circle, and for more depth
-  /// than any camera or program has.
+  /// The pictures that make up an item, itself included; kTooMany for more, for a circle, for a part that is
+  /// no picture, and for more depth than any camera or program has.
   std::uint64_t count(std::uint32_t item, int depth = 0) {
     if (const auto known = counts_.find(item); known != counts_.end()) return known->second;
-    if (depth > kMostDepth) return kTooMany;
+    const auto type = types_.find(item);
+    if (depth > kMostDepth || type == types_.end() || !is_picture_type(type->second)) return kTooMany;
     counts_[item] = kTooMany;  // while it is being counted: who meets it again is in a circle
     std::uint64_t sum = 1;
     if (const auto found = parts_.find(item); found != parts_.end()) {
@@ -328,19 +336,20 @@ class PartCounter {
  private:
   static constexpr int kMostDepth = 16;
   const ItemParts& parts_;
+  const ItemTypes& types_;
   std::map<std::uint32_t, std::uint64_t> counts_;
 };
 
-void read_parts(Bytes meta, HeifBoxes& boxes) {
+void read_parts(Bytes meta, const ItemTypes& types, HeifBoxes& boxes) {
   const ItemParts parts = item_parts(meta);
-  PartCounter counter(parts);
+  PartCounter counter(parts, types);
   for (const auto& [item, unused] : parts) boxes.parts = std::max(boxes.parts, counter.count(item));
 }
 
 void read_meta(Bytes file, Bytes meta, HeifBoxes& boxes) {
-  read_parts(meta, boxes);
   const auto primary = primary_item(meta);
   const ItemTypes types = item_types(meta);
+  read_parts(meta, types, boxes);
   const auto type_of = [&types](std::uint32_t id) {
     const auto found = types.find(id);
     return found == types.end() ? std::string_view{} : std::string_view(found->second);
