@@ -37,7 +37,7 @@ struct HeifBoxes {
   std::vector<HeifSize> coded;    ///< The sizes in the headers of the coded data (hvcC, av1C, AV1's own).
   std::uint64_t samples = 0;      ///< Of the first track of a sequence.
   /// The most pictures that one is made of, each counted as often as it is used; 2^32 also for one that is
-  /// part of itself.
+  /// part of itself, or has a part that is no picture.
   std::uint64_t parts = 0;
 };
 

@@ -145,8 +145,11 @@ void describe(PictureInfo& info, std::string_view kind, const HeifBoxes& boxes, 
 void check_parts(std::string_view kind, const HeifBoxes& boxes) {
   constexpr std::uint64_t kMostParts = 66'000;
   if (boxes.parts <= kMostParts) return;
-  throw_damaged(kind, fmt::format("its pictures are made of each other in a circle, or of more than {} parts",
-                                  kMostParts));
+  throw_damaged(
+      kind,
+      fmt::format(
+          "its pictures are made of each other in a circle, of parts that are missing, or of more than {}",
+          kMostParts));
 }
 
 }  // namespace

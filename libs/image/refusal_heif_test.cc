@@ -124,7 +124,8 @@ TEST_F(RefusalHeif, BrandsWithoutAPicture) {
 
 // libheif decodes what a picture is made of to any depth: each of these ended the program, or did not end.
 TEST_F(RefusalHeif, PicturesMadeOfThemselves) {
-  for (const char* name : {"heic_iden_of_itself", "heic_grids_of_each_other", "heic_overlay_tree"}) {
+  for (const char* name :
+       {"heic_iden_of_itself", "heic_grids_of_each_other", "heic_overlay_tree", "heic_overlay_of_nothing"}) {
     SCOPED_TRACE(name);
     expect_unreadable(test::read_bytes(test::testdata() / "corpus" / "decode_image" / name), "circle");
   }
