@@ -286,19 +286,21 @@ void read_properties(const std::vector<Box>& properties, HeifBoxes& boxes) {
 /// Which pictures each one is made of ("dimg"): the tiles of a grid, the layers of an overlay.
 using ItemParts = std::map<std::uint32_t, std::vector<std::uint32_t>>;
 
-ItemParts item_parts(Bytes meta) {
+/// Nothing when a reference is longer or shorter than what is in it: libheif does not look at its length, and
+/// would find other references than this does.
+std::optional<ItemParts> item_parts(Bytes meta) {
   ItemParts parts;
   FullBox list = open_full(find_box(meta, "iref"));
+  const bool wide = list.version != 0;
   while (const auto box = next_box(list.reader)) {
-    if (box->type != "dimg") continue;
     ByteReader reader(box->data);
-    const auto from = read_id(reader, list.version != 0);
+    const auto from = read_id(reader, wide);
     const auto count = reader.u16_be();
-    for (std::uint32_t i = 0; from && i < count.value_or(0); ++i) {
-      const auto to = read_id(reader, list.version != 0);
-      if (!to) break;
-      parts[*from].push_back(*to);
-    }
+    if (!from || !count || reader.remaining() != *count * (wide ? std::size_t{4} : std::size_t{2}))
+      return std::nullopt;
+    if (box->type != "dimg") continue;
+    std::vector<std::uint32_t>& own = parts[*from];
+    for (std::uint32_t i = 0; i < *count; ++i) own.push_back(read_id(reader, wide).value_or(0));
   }
   return parts;
 }
@@ -341,9 +343,13 @@ class PartCounter {
 };
 
 void read_parts(Bytes meta, const ItemTypes& types, HeifBoxes& boxes) {
-  const ItemParts parts = item_parts(meta);
-  PartCounter counter(parts, types);
-  for (const auto& [item, unused] : parts) boxes.parts = std::max(boxes.parts, counter.count(item));
+  const auto parts = item_parts(meta);
+  if (!parts) {
+    boxes.parts = PartCounter::kTooMany;
+    return;
+  }
+  PartCounter counter(*parts, types);
+  for (const auto& [item, unused] : *parts) boxes.parts = std::max(boxes.parts, counter.count(item));
 }
 
 void read_meta(Bytes file, Bytes meta, HeifBoxes& boxes) {
