@@ -51,7 +51,8 @@ TEST(ResultJson, NothingFoundIsAnEmptyArrayAndBoxesAloneAreVisual) {
 
 TEST(ResultJson, ObjectsCarryTheExpectedIou) {
   const ModelInfo info;
-  const RunPrompts prompts{{}, {{{{{1, 1}, true}}, std::nullopt, std::nullopt}}, {}};
+  RunPrompts prompts;
+  prompts.objects.emplace_back().points.push_back({{1, 1}, true});
   Result result;
   result.instances.emplace_back();
   result.instances[0].kind = InstanceKind::kObject;
