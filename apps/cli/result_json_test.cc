@@ -1,5 +1,7 @@
 #include "apps/cli/result_json.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +21,7 @@ TEST(ResultJson, HasTheFieldsOfSchemaOneInTheirOrder) {
   instance.score = 0.123456789;
   instance.box = {0, 0.00004, 2, 1};
   instance.mask = {2, 1, {1, 1}};
-  result.instances = {instance};
+  result.instances.push_back(std::move(instance));
   result.timings = {1.26, 2, 3, 4, 5};
   result.warnings = {"look out"};
   const RunPrompts prompts{{{"dog", {}}, {"\xE7\x8B\x97", {}}}, {}, {}};
