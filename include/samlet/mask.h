@@ -31,6 +31,9 @@ std::vector<std::uint8_t> to_bitmap(const Mask& mask);
 /// The inverse of to_bitmap; any non-zero byte counts as set. Errors: kUsage when the size does not match.
 Mask from_bitmap(const std::vector<std::uint8_t>& bitmap, int width, int height);
 
+/// |a and b|: the pixels that both have. Errors: kUsage when the sizes differ. Thread-safe.
+std::uint64_t overlap_area(const Mask& a, const Mask& b);
+
 /// |a and b| / |a or b|; 1 when both are empty. Errors: kUsage when the sizes differ. Thread-safe.
 double intersection_over_union(const Mask& a, const Mask& b);
 

@@ -47,33 +47,6 @@ Ranks ranks_of(const std::vector<Instance>& instances) {
 
 }  // namespace
 
-std::uint64_t overlap_area(const Mask& a, const Mask& b) {
-  if (a.width != b.width || a.height != b.height)
-    throw Error(ErrorCode::kUsage,
-                "masks of different sizes cannot be compared; they must be of one picture");
-  std::uint64_t both = 0;
-  std::uint64_t at_a = 0;  // where run i of a begins
-  std::uint64_t at_b = 0;
-  std::size_t i = 0;
-  std::size_t k = 0;
-  while (i < a.counts.size() && k < b.counts.size()) {
-    const std::uint64_t end_a = at_a + a.counts[i];
-    const std::uint64_t end_b = at_b + b.counts[k];
-    const std::uint64_t from = std::max(at_a, at_b);
-    const std::uint64_t to = std::min(end_a, end_b);
-    if (i % 2 == 1 && k % 2 == 1 && to > from) both += to - from;
-    if (end_a <= end_b) {
-      at_a = end_a;
-      ++i;
-    }
-    if (end_b <= end_a) {
-      at_b = end_b;
-      ++k;
-    }
-  }
-  return both;
-}
-
 bool holds(const Mask& mask, const Point& point) {
   if (mask.width <= 0 || mask.height <= 0) return false;
   const auto pixel = [](double at, int side) {

@@ -37,9 +37,6 @@ struct SelectionOptions {
 [[nodiscard]] std::vector<Instance> choose_by_points(std::vector<Instance> instances,
                                                      std::span<const ObjectPoint> points);
 
-/// The part of two masks that is covered by both, in pixels. Errors: kUsage when the sizes differ.
-[[nodiscard]] std::uint64_t overlap_area(const Mask& a, const Mask& b);
-
 /// True when the mask has the pixel that the point lies in; the far borders count as the last pixel.
 [[nodiscard]] bool holds(const Mask& mask, const Point& point);
 

@@ -22,6 +22,24 @@ inline Error refusal(const Bytes& bytes, const DecodeOptions& options = {}) {
   return error_of([&] { (void)decode_image(bytes, options); });
 }
 
+/// Changes each byte in turn by `bits`, and returns how many of these files are refused; every other one must
+/// be read, and a refusal must be one of a picture.
+inline int refused_of_flipped(const Bytes& whole, std::uint8_t bits) {
+  int refused = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    Bytes bytes = whole;
+    bytes[at] ^= bits;
+    try {
+      (void)decode_image(bytes);
+    } catch (const Error& error) {
+      ++refused;
+      EXPECT_TRUE(error.code() == ErrorCode::kImageUnreadable || error.code() == ErrorCode::kImageTooLarge)
+          << at << ": " << error.what();
+    }
+  }
+  return refused;
+}
+
 inline void expect_unreadable(const Bytes& bytes, const std::string& part) {
   const Error error = refusal(bytes);
   EXPECT_EQ(error.code(), ErrorCode::kImageUnreadable) << error.what();

@@ -142,7 +142,7 @@ Mask from_bitmap(const std::vector<std::uint8_t>& bitmap, int width, int height)
   return Mask{width, height, std::move(runs).finish()};
 }
 
-double intersection_over_union(const Mask& a, const Mask& b) {
+std::uint64_t overlap_area(const Mask& a, const Mask& b) {
   if (a.width != b.width || a.height != b.height) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("masks of {} x {} and {} x {} pixels cannot be compared; they must be of "
@@ -160,6 +160,11 @@ double intersection_over_union(const Mask& a, const Mask& b) {
     left.left -= step;
     right.left -= step;
   }
+  return both;
+}
+
+double intersection_over_union(const Mask& a, const Mask& b) {
+  const std::uint64_t both = overlap_area(a, b);
   const std::uint64_t either = a.area() + b.area() - both;
   return either == 0 ? 1.0 : static_cast<double>(both) / static_cast<double>(either);
 }

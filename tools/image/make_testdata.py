@@ -36,6 +36,7 @@ import heif
 import pnm
 import tiff as tiff_files
 import webp
+from common import scene
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "libs/image/testdata"
 
@@ -56,18 +57,6 @@ def source(kind, seed, width, height):
     elif kind == "white":
         byte = np.full_like(byte, 255)
     return byte.reshape(height, width, 3)
-
-
-def scene(width, height, channels=3, seed=0):
-    """Smooth colours, a hard edge and a little noise: what a photograph asks of a codec."""
-    y, x = np.mgrid[0:height, 0:width]
-    planes = []
-    for c in range(channels):
-        wave = 128 + 90 * np.sin(x / (5.0 + c) + seed) * np.cos(y / (7.0 - c)) + (x * (c + 1) + y * 3) % 29
-        wave = np.where(x + 2 * y > (width + 2 * height) * (0.3 + 0.15 * c), 255 - wave, wave)
-        planes.append(wave)
-    noise = np.random.RandomState(seed).randint(-12, 13, (height, width, channels))
-    return np.clip(np.stack(planes, -1) + noise, 0, 255).astype(np.uint8)
 
 
 # ---- Files.
